@@ -1,0 +1,64 @@
+# zklake: `make` lists the targets. Each makes its own .venv and JAR cache when they are missing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3.11
+BIN := .venv/bin
+STAMP := .venv/.installed
+JARS := .venv/.jars
+PYTEST := $(BIN)/pytest -q
+
+.PHONY: help install check test test-unit test-faults run bench docs lock clean
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+
+install: $(STAMP) $(JARS) ## Make .venv and fetch every JAR
+	@echo "zklake is installed: $(BIN)/zklake --help"
+
+$(STAMP): requirements.lock pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "zklake needs Python 3.11: install it (Debian: python3.11 python3.11-venv) or set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" >/dev/null || { echo "zklake needs Java 17 or newer: install it (Debian: openjdk-17-jre-headless) or set JAVA_HOME" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(JARS): jars.lock $(STAMP)
+	$(BIN)/zklake jars fetch
+	@touch $@
+
+run: install ## Start the whole product on an embedded cluster
+	$(BIN)/zklake run
+
+check: $(STAMP) ## Lint, types and import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test-unit: $(STAMP) ## The tests that need no JVM (seconds)
+	$(PYTEST) -m "not spark and not integration and not e2e and not browser and not faults"
+
+test: install check ## Everything CI runs: check, then all tests but the long ones
+	$(PYTEST) -m "not faults"
+
+test-faults: install ## The long fault runs
+	$(PYTEST) -m faults
+
+bench: install ## Measure, as ratios against a control in the same run
+	$(BIN)/python -m bench
+
+docs: $(STAMP) ## Regenerate the generated documents
+	$(BIN)/python -m zklake.settings.docs > docs/settings.md
+	$(BIN)/python -m zklake.events.docs
+
+lock: ## Rebuild requirements.lock and jars.lock from what is wanted
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet pip-tools
+	.venv-lock/bin/python -c 'import tomllib; g = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*[r for v in g.values() for r in v if isinstance(r, str)], sep="\n")' > .venv-lock/groups.in
+	.venv-lock/bin/pip-compile --quiet --all-extras --generate-hashes --allow-unsafe --strip-extras --no-annotate --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml .venv-lock/groups.in
+	rm -rf .venv-lock
+	$(BIN)/zklake jars lock
+
+clean: ## Remove what the targets made here (the JAR cache stays)
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .zklake dist

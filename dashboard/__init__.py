@@ -1,0 +1,1 @@
+"""Delta tables -> web pages, JSON, /metrics. Never imports pyspark."""

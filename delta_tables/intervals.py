@@ -1,0 +1,58 @@
+"""The columns that every interval table carries around its key and payload.
+
+A row is one state of one thing. "Now" is `WHERE is_open`; "at time t" is between valid_from_at and
+valid_to_at; all rows are the history. The fold fills these columns in.
+"""
+
+from __future__ import annotations
+
+from delta_tables.table import ENDED_BY, Column
+
+INTERVAL_COLUMNS = (
+    Column("czxid", "BIGINT", "zxid that created the znode: one czxid is one life of it"),
+    Column("znode_version", "INT", "data version of the znode in this state"),
+    Column("fidelity", "STRING", "exact, or why the payload is not known: see docs/events.md"),
+    Column(
+        "is_known",
+        "BOOLEAN",
+        "whether the znode's value is known and decoded; if not, the payload is null",
+        required=True,
+    ),
+    Column("decode_error", "STRING", "why the payload is null although the znode held a value"),
+    Column(
+        "unseen_versions",
+        "BIGINT",
+        "data versions of this life just before this state that have no row",
+    ),
+    Column(
+        "seen_seq", "BIGINT", "seq of the last event that showed the znode alive in this row's time"
+    ),
+    Column("valid_from_seq", "BIGINT", "seq of the event that began this state", required=True),
+    Column("valid_from_zxid", "BIGINT", "zxid that began this state, where known"),
+    Column(
+        "valid_from_at", "TIMESTAMP", "when it began: the znode's mtime (ctime at its creation)"
+    ),
+    Column("valid_to_seq", "BIGINT", "seq of the event that ended this state; null while open"),
+    Column("valid_to_zxid", "BIGINT", "zxid that ended this state, where known"),
+    Column(
+        "valid_to_at",
+        "TIMESTAMP",
+        "when it ended: the start of the next state, or when the deletion was observed",
+    ),
+    Column(
+        "is_clamped",
+        "BOOLEAN",
+        "valid_to_at was raised to valid_from_at, because the clocks of two machines disagree",
+        required=True,
+    ),
+    Column(
+        "ended_by",
+        "STRING",
+        "; ".join(f"{reason}: {meaning}" for reason, meaning in ENDED_BY.items()),
+    ),
+    Column("is_open", "BOOLEAN", "whether the state still holds", required=True),
+    Column("closed_on", "DATE", "UTC date of valid_to_at; null while open"),
+)
+
+# Open rows are one small file that each commit replaces; closed rows are never touched again.
+PARTITION_BY = ("is_open", "closed_on")

@@ -1,0 +1,95 @@
+"""znode_events: the log as it was read, and the lake's watermark: its largest seq."""
+
+from __future__ import annotations
+
+from delta_tables.table import Column, Table, millis
+
+STAT = (
+    "STRUCT<czxid: BIGINT, mzxid: BIGINT, pzxid: BIGINT, ctime: BIGINT, mtime: BIGINT, "
+    "version: INT, cversion: INT, aversion: INT, ephemeral_owner: BIGINT, data_length: INT, "
+    "num_children: INT>"
+)
+GAP = (
+    "STRUCT<id: STRING, reason: STRING, from_ms: BIGINT, from_zxid: BIGINT, lives: INT, "
+    "coalescing: BOOLEAN>"
+)
+FRAME = "STRUCT<id: STRING, base: STRING, znodes: BIGINT, unreadable: BIGINT>"
+
+# The event's own fields, under their names on the wire: also the schema that records are read with.
+EVENT_COLUMNS = (
+    Column("cluster", "STRING", "name of the watched cluster", "cluster", required=True),
+    Column(
+        "log_id",
+        "STRING",
+        "born with the log; another one is another history",
+        "log_id",
+        required=True,
+    ),
+    Column(
+        "seq",
+        "BIGINT",
+        "order of all events of the cluster; gapless for a log",
+        "seq",
+        required=True,
+    ),
+    Column("op", "STRING", "what happened: see docs/events.md", "op", required=True),
+    Column(
+        "observed_at_ms",
+        "BIGINT",
+        "watcher's clock, ms; never decreases",
+        "observed_at_ms",
+        required=True,
+    ),
+    Column("v", "INT", "version of the event's form", "coalesce(v, 1)"),
+    Column("path", "STRING", "znode, without the chroot", "path"),
+    Column("kind", "STRING", "which of Kafka's znodes it is", "kind"),
+    Column("zxid", "BIGINT", "transaction that made the change, where known", "zxid"),
+    Column("zxid_min", "BIGINT", "it happened after this zxid (inferred changes)", "zxid_min"),
+    Column("zxid_max", "BIGINT", "and not after this one", "zxid_max"),
+    Column("data", "STRING", "the value, when it is UTF-8", "data"),
+    Column("data_b64", "STRING", "the value in base64, when it is not", "data_b64"),
+    Column(
+        "data_zlib_b64", "STRING", "the value in zlib and base64, when it is large", "data_zlib_b64"
+    ),
+    Column("data_hash", "STRING", "keyed hash of the value", "data_hash"),
+    Column(
+        "fidelity", "STRING", "exact, or why the value is missing", "coalesce(fidelity, 'exact')"
+    ),
+    Column("stat", STAT, "ZooKeeper's stat, as far as known", "stat"),
+    Column("origin", "STRING", "how the watcher came to know", "origin"),
+    Column("missed", "INT", "data versions of the znode before this one that nobody saw", "missed"),
+    Column("gap", GAP, "what is known of a time in which the watcher could not see", "gap"),
+    Column("frame", FRAME, "a complete look at the tree: where it begins and ends", "frame"),
+)
+
+ZNODE_EVENTS = Table(
+    name="znode_events",
+    grain="One row per record of the log; of the heartbeats only the first of each minute.",
+    columns=(
+        *EVENT_COLUMNS,
+        Column(
+            "observed_at",
+            "TIMESTAMP",
+            "observed_at_ms as a time",
+            millis("observed_at_ms"),
+        ),
+        Column("kafka_topic", "STRING", "where the record stands in Kafka", "kafka_topic"),
+        Column("kafka_partition", "INT", "and its partition", "kafka_partition"),
+        Column(
+            "kafka_offset",
+            "BIGINT",
+            "and its offset: the stream starts behind the last",
+            "kafka_offset",
+        ),
+        Column("ingested_at", "TIMESTAMP", "when the stream wrote the row", "current_timestamp()"),
+        Column(
+            "observed_on",
+            "DATE",
+            "UTC date of observed_at",
+            f"CAST({millis('observed_at_ms')} AS DATE)",
+        ),
+    ),
+    key=("cluster", "seq"),
+    partition_by=("observed_on",),
+    properties={"delta.appendOnly": "true", "delta.checkpointInterval": "101"},
+)

@@ -1,0 +1,107 @@
+"""A child process that cannot outlive us: `pid` is the program's own, and it dies when we die.
+
+Knows nothing of Java, ZooKeeper or Kafka.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+# The shell becomes the program (exec), so Popen's pid is the program's. The subshell left behind
+# reads a pipe whose only write end is ours. End of file without a line: we are gone, even by
+# kill -9, so it kills the program ($$ in a subshell is still the outer pid). A line: we have reaped
+# the program ourselves, and its pid may by now be somebody else's. Descriptor 3, because a
+# background job reads /dev/null as standard input, and dash knows one-digit descriptors only.
+# "leashed" tells us that the subshell exists: a shell paused before that would outlive us.
+_SCRIPT = """exec 3<&0 </dev/null
+(read line <&3 || kill -9 $$) >/dev/null 2>&1 &
+echo leashed
+exec "$@" 3<&- >>"$0" 2>&1
+"""
+
+
+class Leash:
+    """One run of one program, its output appended to a log file."""
+
+    def __init__(self, command: Sequence[str], log_file: Path) -> None:
+        """Start the program in a session of its own, so that Ctrl-C reaches only us."""
+        self.log_file = log_file
+        self.is_paused = False
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", _SCRIPT, str(log_file), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        with self._process.stdout as answer:
+            answer.readline()
+
+    @property
+    def pid(self) -> int:
+        """The program's own process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while the program runs; minus the signal number when a signal ended it."""
+        code = self._process.poll()
+        if code is not None:
+            self._release()
+        return code
+
+    def is_alive(self) -> bool:
+        """True while the program runs (a paused one does)."""
+        return self.exit_code is None
+
+    def kill(self) -> None:
+        """Kill -9: no time to flush, close or say goodbye."""
+        self._process.kill()
+        self._process.wait()
+        self._release()
+
+    def ask_to_stop(self) -> None:
+        """Send SIGTERM and do not wait; a paused program is woken so that it can hear it."""
+        self._process.terminate()
+        self.resume()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """Ask to stop and wait; kill -9 when it takes longer than the timeout."""
+        self.ask_to_stop()
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._release()
+
+    def pause(self) -> None:
+        """SIGSTOP: sockets stay open, nothing answers."""
+        self._process.send_signal(signal.SIGSTOP)
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._process.send_signal(signal.SIGCONT)
+        self.is_paused = False
+
+    def tail(self, lines: int = 30) -> str:
+        """The last lines of the log file."""
+        if not self.log_file.exists():
+            return ""
+        return "\n".join(self.log_file.read_text(errors="replace").splitlines()[-lines:])
+
+    def _release(self) -> None:
+        pipe = self._process.stdin
+        if pipe is None or pipe.closed:
+            return
+        # The subshell may have been killed too (kill -9 of the whole session by hand).
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(b"reaped\n")
+            pipe.flush()
+        with contextlib.suppress(BrokenPipeError):
+            pipe.close()

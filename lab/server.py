@@ -1,0 +1,183 @@
+"""What every server of the lab can do: start, answer, be killed, paused and restarted in its place.
+
+Knows processes and directories, neither ZooKeeper nor Kafka.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from lab.leash import Leash
+from zklake.errors import LabError
+from zklake.java import require_java
+
+# C1 only and the serial collector: a small server on a busy machine starts in half the time.
+_JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true")
+_POLL_S = 0.05
+
+
+class Place:
+    """A directory: the caller's own, which is kept, or a temporary one, which goes with us."""
+
+    def __init__(self, directory: Path | None) -> None:
+        """Make the directory when it is missing."""
+        self.is_temporary = directory is None
+        self.path = directory or Path(tempfile.mkdtemp(prefix="zklake-lab-"))
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def clear(self) -> None:
+        """Remove the directory if it is ours."""
+        if self.is_temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+class Startable(ABC):
+    """Something that `with` starts and ends, also when the start itself fails or is interrupted."""
+
+    @abstractmethod
+    def start(self, timeout_s: float = 60.0) -> None:
+        """Start and wait until it truly answers."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End it for good."""
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Server(Startable):
+    """One JVM on one directory and one port; the same ones again after a restart."""
+
+    def __init__(self, name: str, port: int, directory: Path | None) -> None:
+        """Nothing starts yet."""
+        self.name = name
+        self.port = port
+        self.address = f"127.0.0.1:{port}"
+        self._place = Place(directory)
+        self.directory = self._place.path
+        self.log_file = self.directory / "server.log"
+        self._leash: Leash | None = None
+
+    @abstractmethod
+    def command(self) -> Sequence[str]:
+        """Write the configuration; return the JVM's arguments, main class included."""
+
+    @abstractmethod
+    def is_ready(self) -> bool:
+        """Whether the server truly answers."""
+
+    @property
+    def pid(self) -> int:
+        """The JVM's process id."""
+        return self._running().pid
+
+    def is_alive(self) -> bool:
+        """Whether the JVM runs (a paused one does)."""
+        return self._leash is not None and self._leash.is_alive()
+
+    def is_awake(self) -> bool:
+        """Whether the JVM runs and is not paused."""
+        return self.is_alive() and not self._running().is_paused
+
+    def launch(self) -> None:
+        """Start the JVM and do not wait for it."""
+        if self.is_alive():
+            raise LabError(f"{self.name} on {self.address} already runs (pid {self.pid})")
+        self._leash = Leash([_find_java(), *_JVM_OPTIONS, *self.command()], self.log_file)
+
+    def start(self, timeout_s: float = 60.0) -> None:
+        """Start the JVM and wait until it answers."""
+        self.launch()
+        wait_until(self.is_ready, [self], "answer", timeout_s)
+
+    def kill(self) -> None:
+        """Kill -9."""
+        self._running().kill()
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM, without waiting."""
+        self._running().ask_to_stop()
+
+    def stop(self, timeout_s: float = 10.0) -> None:
+        """SIGTERM, then kill -9 when that takes too long."""
+        self._running().stop(timeout_s)
+
+    def pause(self) -> None:
+        """SIGSTOP: sockets stay open, nothing answers."""
+        self._running().pause()
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        self._running().resume()
+
+    def restart(self, timeout_s: float = 60.0) -> None:
+        """Stop if it runs, then start on the same data and port."""
+        if self.is_alive():
+            self.stop()
+        self.start(timeout_s)
+
+    def close(self) -> None:
+        """End the server for good: at once when its data goes too, else in order."""
+        if self.is_alive():
+            self.kill() if self._place.is_temporary else self.stop()
+        self._place.clear()
+
+    def describe_end(self) -> str:
+        """Name, state and the last lines of the log, for an error message."""
+        if self._leash is None:
+            return f"{self.name} on {self.address} was never started"
+        code = self._leash.exit_code
+        state = "runs" if code is None else f"ended with code {code}"
+        head = f"{self.name} on {self.address} {state}; the end of its log:"
+        return f"{head}\n{self._leash.tail()}"
+
+    def _running(self) -> Leash:
+        if self._leash is None:
+            raise LabError(f"{self.name} on {self.address} was never started: call start() first")
+        return self._leash
+
+
+@functools.cache
+def _find_java() -> str:
+    # Asking a launcher for its version costs a JVM start.
+    return str(require_java().path)
+
+
+def wait_until(
+    is_true: Callable[[], bool], servers: Sequence[Server], what: str, timeout_s: float
+) -> None:
+    """Wait for the condition; a dead server or the timeout is a LabError with the logs' ends."""
+    deadline = time.monotonic() + timeout_s
+    while not is_true():
+        dead = [server for server in servers if not server.is_alive()]
+        if dead or time.monotonic() > deadline:
+            raise LabError(_explain(dead or servers, bool(dead), what, timeout_s))
+        time.sleep(_POLL_S)
+
+
+def _explain(servers: Sequence[Server], died: bool, what: str, timeout_s: float) -> str:
+    names = ", ".join(server.name for server in servers)
+    first = f"{names} died" if died else f"{names} did not {what} within {timeout_s:g} s"
+    return "\n".join([first, *(server.describe_end() for server in servers)])

@@ -1,0 +1,1 @@
+"""The log -> Delta tables. The only package that imports pyspark."""

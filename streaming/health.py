@@ -1,0 +1,53 @@
+"""/healthz, /readyz and /metrics over HTTP. It knows nothing of what makes a process ready."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+_TEXT = "text/plain; charset=utf-8"
+
+
+@contextmanager
+def serve_health(
+    listen: str, registry: CollectorRegistry, find_obstacle: Callable[[], str | None]
+) -> Iterator[str]:
+    """Answer at HOST:PORT until left; yields the address. No obstacle means ready."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/healthz":
+                self._answer(200, "alive\n")
+            elif self.path == "/readyz":
+                obstacle = find_obstacle()
+                self._answer(503 if obstacle else 200, f"{obstacle or 'ready'}\n")
+            elif self.path == "/metrics":
+                self._answer(200, generate_latest(registry).decode(), CONTENT_TYPE_LATEST)
+            else:
+                self._answer(404, "want /healthz, /readyz or /metrics\n")
+
+        def _answer(self, status: int, text: str, content_type: str = _TEXT) -> None:
+            body = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Scrapes are no news."""
+
+    host, _, port = listen.rpartition(":")
+    server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+    thread = threading.Thread(target=server.serve_forever, name="health", daemon=True)
+    thread.start()
+    try:
+        yield f"{host}:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,107 @@
+"""The one way to a SparkSession: local defaults measured for small, frequent Delta commits.
+
+Refuses versions that were not proved together, instead of failing later inside Delta.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+
+from pyspark.sql import SparkSession
+
+from zklake import jars
+from zklake.errors import JarError
+from zklake.java import require_java
+
+# One matching set with the `spark` JARs of jars.lock: Delta binds to Spark's internals, so even a
+# patch release can break it.
+PINNED = (("pyspark", "4.0.4"), ("delta-spark", "4.4.0"))
+
+_SETTINGS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # In any other zone Delta verifies the whole state of a small table on every commit.
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.executor.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the default is still INT96
+    # Batches are small: what counts is the number of tasks and jobs in a commit.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.scheduler.mode": "FAIR",  # tables of one batch are written from several threads
+    # Both keys are needed to be rid of hidden .crc files, which double the entries of _delta_log.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    # Reader protocol 1: deltalake, polars, DuckDB and Trino read the tables.
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
+    "spark.databricks.delta.properties.defaults.enableTypeWidening": "false",
+    "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",
+    "spark.databricks.delta.properties.defaults.checkpointPolicy": "classic",
+    # A driver that lives for months keeps the history of its jobs, with or without the UI.
+    "spark.ui.enabled": "false",
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "2000",
+    "spark.sql.ui.retainedExecutions": "20",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.cleaner.periodicGC.interval": "5min",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    "spark.log.level": "WARN",
+}
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+def build_session(
+    app_name: str = "zklake",
+    *,
+    master: str = "local[2]",
+    driver_memory: str = "1g",
+    settings: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Start Spark with Delta and the Kafka source; `settings` win over ours."""
+    check_versions()
+    require_java()
+    _use_utc()
+    chosen = {
+        **_SETTINGS,
+        **(_LOCAL_SETTINGS if master.startswith("local") else {}),
+        "spark.master": master,
+        "spark.driver.memory": driver_memory,
+        "spark.jars": ",".join(str(path) for path in jars.paths("spark")),
+        **(settings or {}),
+    }
+    builder = SparkSession.builder.appName(app_name)
+    for key, value in chosen.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def check_versions(pinned: tuple[tuple[str, str], ...] = PINNED) -> None:
+    """Refuse a pyspark or delta-spark other than the pinned one."""
+    for package, wanted in pinned:
+        found = _find_version(package)
+        if found != wanted:
+            raise JarError(
+                f"{package} {wanted} is needed, {found or 'none'} is installed: "
+                f"pip install {package}=={wanted} (the JARs of jars.lock fit no other)"
+            )
+
+
+def _find_version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _use_utc() -> None:
+    # pyspark turns timestamps into naive datetimes of the process's own zone.
+    os.environ["TZ"] = "UTC"
+    time.tzset()

@@ -1,0 +1,139 @@
+"""A declared gap, from the moment the watcher lost sight to its in_sync, and what explains it.
+
+What the counters of ZooKeeper can tell must have been told: only lives inside a parent that itself
+came or went unseen, and the sets of a znode deleted unseen, may stay uncounted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+
+from tests.reference.ledger import Ledger
+from tests.reference.lives import Life
+from tests.reference.published import Published
+from tests.reference.tree import split
+
+
+@dataclass
+class Blackout:
+    """The changes nobody saw, and the counts the watcher gave for them."""
+
+    # Before the log's first in_sync: nothing older was ever promised.
+    is_first: bool = False
+    # One-shot watches: the whole log is one blackout, and every event an inference.
+    coalescing: bool = False
+    base: str = "model"
+    end_seq: float = math.inf
+    blind: set[int] = field(default_factory=set)
+    # Lives told of while it lasted, by reads or events, with their latest version.
+    seen: dict[Life, int] = field(default_factory=dict)
+    lives: Counter[str] = field(default_factory=Counter)
+    # The newest zxid that any stat read meanwhile carries.
+    newest_zxid: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """No in_sync yet; the one of coalescing mode ends with the log."""
+        return self.end_seq == math.inf and not self.coalescing
+
+    def note(self, event: Published, life: Life | None) -> None:
+        """Remember what was told while it lasts."""
+        if not self.is_open:
+            return
+        zxids = (event.stat.get(name, 0) for name in ("czxid", "mzxid", "pzxid"))
+        self.newest_zxid = max(self.newest_zxid, *zxids)
+        if life is not None and event.op != "delete":
+            self.seen[life] = max(self.seen.get(life, 0), event.version or 0)
+
+
+class Explanation:
+    """Says for each unseen change whether what was published accounts for it."""
+
+    def __init__(self, blackout: Blackout, ledger: Ledger) -> None:
+        self.blackout = blackout
+        self.ledger = ledger
+
+    def covers(self, index: int) -> bool:
+        """Whether this unseen change is accounted for."""
+        life = self.ledger.lives.of_change[index]
+        if self.blackout.is_open or index in self.ledger.told or index in self.ledger.covered:
+            return True
+        if self._passed_unseen(life) or self._ended_in_sight(life, index):
+            return True
+        if self.blackout.is_first or self.blackout.base == "none":
+            return self._is_in_frame(life, index)
+        return self._was_replaced(life, index)
+
+    def check_lives(self) -> tuple[list[str], list[str]]:
+        """(too few, too many): counts of unseen lives that the log does not bear out."""
+        if self.blackout.is_first or self.blackout.is_open or self.blackout.base == "none":
+            return [], []
+        least, most = self._count_lives()
+        few, many = [], []
+        for parent in sorted({*least, *most, *self.blackout.lives}):
+            told = self.blackout.lives[parent]
+            text = f"{told} unseen lives told under {parent}, the log has {least[parent]}"
+            if told < least[parent]:
+                few.append(text)
+            elif told > most[parent]:
+                many.append(text)
+        return few, many
+
+    def _count_lives(self) -> tuple[Counter[str], Counter[str]]:
+        least: Counter[str] = Counter()
+        most: Counter[str] = Counter()
+        for path in self.ledger.sealed:
+            # Without a read right no event told of these: a parent's count may show them any time.
+            most[split(path)[0]] += len(self.ledger.lives.of_path.get(path, []))
+        for index in self.blackout.blind:
+            life = self.ledger.lives.of_change[index]
+            if life.born != index or index in self.ledger.told or life.path in self.ledger.sealed:
+                continue
+            parent, _ = split(life.path)
+            if self._passed_unseen(life):
+                most[parent] += 1
+                least[parent] += self._stood_by(parent, life)
+            elif self._ended_in_sight(life, index):
+                most[parent] += 1
+        return least, most
+
+    def _passed_unseen(self, life: Life) -> bool:
+        blind = self.blackout.blind
+        is_unseen = life.born not in self.ledger.told and life not in self.blackout.seen
+        return is_unseen and life.born in blind and life.ended in blind
+
+    def _ended_in_sight(self, life: Life, index: int) -> bool:
+        """A told delete ends the counting: what this life went through before may stay unseen."""
+        teller = self.ledger.told.get(-1 if life.ended is None else life.ended)
+        if teller is None or index == life.ended:
+            return False
+        if index == life.born and self.blackout.coalescing:
+            return False
+        return teller.seq < self.blackout.end_seq
+
+    def _was_replaced(self, life: Life, index: int) -> bool:
+        """The delete of a known life, when the next one ended in sight before we looked."""
+        following = self.ledger.lives.next_life(life)
+        if index != life.ended or following is None or following.born is None:
+            return False
+        unseen = following.born in self.blackout.blind and following.born not in self.ledger.told
+        return unseen and self._ended_in_sight(following, following.born)
+
+    def _is_in_frame(self, life: Life, index: int) -> bool:
+        """A frame shows what is there; what it does not show must be gone."""
+        if life not in self.blackout.seen:
+            return life.ended in self.blackout.blind
+        version = self.ledger.changes[index].version
+        return index != life.ended and self.blackout.seen[life] >= version
+
+    def _stood_by(self, parent: str, child: Life) -> bool:
+        """Whether the parent is known and still there, so that its cversion could be compared."""
+        assert child.born is not None
+        life = self.ledger.lives.at(parent, child.born)
+        if life is None:  # the root: nobody created it, nobody can delete it
+            return parent == "/"
+        is_known = life.born not in self.blackout.blind or life.born in self.ledger.told
+        is_gone = life.ended in self.blackout.blind or self._ended_in_sight(life, -1)
+        return is_known and not is_gone and parent not in self.ledger.sealed

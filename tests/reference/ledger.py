@@ -1,0 +1,91 @@
+"""The book of one accounting: which event told which change, and every finding.
+
+A change is told at most once; what a later event's `missed` counts is covered, not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tests.reference.lives import Life, Lives
+from tests.reference.published import Published, find_fault
+from tests.reference.tree import Change
+
+
+@dataclass
+class Ledger:
+    """What is known so far. Numbers are indices into `changes`."""
+
+    changes: list[Change]
+    sealed: frozenset[str]
+    lives: Lives = field(init=False)
+    told: dict[int, Published] = field(default_factory=dict)
+    covered: dict[int, Published] = field(default_factory=dict)
+    # The life each path has by what was published so far.
+    known: dict[str, Life] = field(default_factory=dict)
+    # Values that a read gave later: (life, version).
+    read: set[tuple[Life, int]] = field(default_factory=set)
+    faulty: dict[int, str] = field(default_factory=dict)
+    phantoms: list[str] = field(default_factory=list)
+    out_of_order: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lives = Lives(self.changes)
+
+    def is_sealed(self, index: int) -> bool:
+        return self.changes[index].path in self.sealed
+
+    def tell(self, event: Published, index: int) -> None:
+        """This event is this change."""
+        if index in self.told or index in self.covered:
+            self.phantoms.append(f"{event}: told before")
+            return
+        self.told[index] = event
+        if fault := find_fault(event, self.changes[index]):
+            self.faulty[index] = f"{event}: {fault}"
+        self._remember(event, self.lives.of_change[index])
+        self.cover(event, self.lives.of_change[index])
+
+    def cover(self, event: Published, life: Life) -> None:
+        """Versions before a set that nobody saw, as many as the event says."""
+        if event.op != "set" or event.version is None:
+            return
+        self.cover_versions(event, life, range(event.version - event.missed, event.version))
+
+    def cover_versions(self, event: Published, life: Life, versions: Iterable[int]) -> None:
+        for version in versions:
+            index = life.versions.get(version)
+            # Version 0 is the create: an event of its own, never a missed data version.
+            if index is None or version == 0 or index in self.told or index in self.covered:
+                self.phantoms.append(
+                    f"{event}: counts version {version} as missed, which it is not"
+                )
+            else:
+                self.covered[index] = event
+
+    def check_value(self, event: Published, life: Life) -> None:
+        """Hold a value that was read against the log's value of that version."""
+        version = event.version
+        if version is None or (version not in life.versions and life.born is not None):
+            self.phantoms.append(f"{event}: the log has no such version")
+            return
+        if version in life.versions:
+            change = self.changes[life.versions[version]]
+            if fault := find_fault(event, change):
+                self.phantoms.append(f"{event}: {fault}")
+        if event.fidelity != "superseded":
+            self.read.add((life, version))
+
+    def find_life(self, event: Published) -> Life | None:
+        """The life an event speaks of: by czxid where it says one, else the one last known."""
+        czxid = event.stat.get("czxid")
+        if czxid is None:
+            return self.known.get(event.path)
+        return self.lives.find(event.path, czxid, event.version or 0)
+
+    def _remember(self, event: Published, life: Life) -> None:
+        if event.op == "delete":
+            self.known.pop(event.path, None)
+        else:
+            self.known[event.path] = life

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP as TABLE
+from streaming.intervals import fold
+from streaming.parse import parse_records
+from streaming.progress import Progress
+from streaming.summary import summarise
+from streaming.warmup import frame_records
+from tests.streaming.story import BORN_MS, Story, cut, registration, splits
+from zklake.events.envelope import Event, encode
+
+# pyspark leaves the socket of every collect() to the garbage collector.
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
+
+Row = dict[str, Any]
+
+
+class Engine:
+    """Folds batches in memory: the engine alone, without Delta."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.open_rows: DataFrame = spark.createDataFrame([], TABLE.schema)
+        self.closed: list[Row] = []
+        self.progress = Progress()
+
+    def fold(self, events: list[Event]) -> None:
+        records = frame_records(self.spark, [encode(event) for event in events])
+        parsed = parse_records(records, "any").withColumn("reason", F.lit(None)).localCheckpoint()
+        summary = summarise(parsed, [TABLE], self.progress)
+        self.progress.frames = summary.frames
+        rows = fold(TABLE, self.open_rows, parsed, summary.closures).localCheckpoint()
+        self.closed += [row.asDict() for row in rows.where("NOT is_open").collect()]
+        self.open_rows = rows.where("is_open")
+
+    def rows(self) -> list[Row]:
+        rows = self.closed + [row.asDict() for row in self.open_rows.collect()]
+        return sorted(rows, key=lambda row: (row["cluster"], row["valid_from_seq"]))
+
+
+@pytest.fixture
+def run(spark: SparkSession) -> Callable[[list[list[Event]]], list[Row]]:
+    def fold_all(batches: list[list[Event]]) -> list[Row]:
+        engine = Engine(spark)
+        for batch in batches:
+            engine.fold(batch)
+        return engine.rows()
+
+    return fold_all
+
+
+Run = Callable[[list[list[Event]]], list[Row]]
+
+
+def test_a_broker_killed_and_back_is_two_lives(run: Run) -> None:
+    story = Story().register(1, czxid=10).leave(1, czxid=10, zxid=20).register(1, czxid=30)
+    first, second = run([story.events])
+
+    assert (first["broker_id"], first["czxid"], first["broker_epoch"]) == (1, 10, 10)
+    assert first["endpoints"] == ["PLAINTEXT://k1:9092"]
+    assert (first["host"], first["port"], first["rack"]) == ("k1", 9092, "az-a")
+    assert (first["jmx_port"], first["registration_version"], first["session"]) == (-1, 5, 0xABC)
+    assert (first["valid_from_seq"], first["valid_to_seq"]) == (1001, 1002)
+    assert (first["valid_from_zxid"], first["valid_to_zxid"]) == (10, 20)
+    assert (first["ended_by"], first["is_open"], first["fidelity"]) == ("deleted", False, "exact")
+    assert first["valid_from_at"].timestamp() * 1000 == BORN_MS + 1000 - 5
+    assert first["valid_to_at"].timestamp() * 1000 == BORN_MS + 2000
+    assert first["closed_on"] == first["valid_to_at"].date()
+    assert (second["czxid"], second["is_open"], second["valid_to_seq"]) == (30, True, None)
+    assert (second["ended_by"], second["closed_on"]) == (None, None)
+
+
+def test_a_listener_change_is_a_new_state_of_the_same_life(run: Run) -> None:
+    story = Story().register(1, czxid=10).alter(1, czxid=10, version=2, zxid=15, port=9099)
+    first, second = run([story.events])
+    assert (first["ended_by"], first["valid_to_at"]) == ("changed", second["valid_from_at"])
+    assert (first["czxid"], second["czxid"], second["port"]) == (10, 10, 9099)
+    assert (second["znode_version"], second["unseen_versions"]) == (2, 0)
+
+
+def test_a_superseded_write_is_no_state_but_counted(run: Run) -> None:
+    story = Story().register(1, czxid=10)
+    story.broker("set", 1, zxid=15, fidelity="superseded")
+    story.alter(1, czxid=10, version=3, zxid=16, port=9099)
+    first, second = run([story.events])
+    assert (first["valid_to_seq"], first["seen_seq"]) == (1003, 1002)
+    assert second["unseen_versions"] == 1
+
+
+def test_a_create_without_data_is_a_row_without_payload(run: Run) -> None:
+    story = Story().broker("create", 1, zxid=10, fidelity="superseded")
+    story.leave(1, czxid=10, zxid=11)
+    (row,) = run([story.events])
+    assert (row["endpoints"], row["host"], row["is_known"]) == (None, None, False)
+    assert (row["fidelity"], row["ended_by"], row["decode_error"]) == (
+        "superseded",
+        "deleted",
+        None,
+    )
+
+
+@pytest.mark.parametrize("data", ["", "no json", "[1]", '{"version":"x","host":1,"port":"p"}', "7"])
+def test_an_undecodable_value_ends_the_state_and_heals(run: Run, data: str) -> None:
+    story = Story().register(1, czxid=10)
+    story.broker("set", 1, zxid=15, data=data, stat=story.stat(10, 2, 15))
+    story.alter(1, czxid=10, version=3, zxid=16, port=9099)
+    first, broken, healed = run([story.events])
+    assert first["ended_by"] == "unreadable"
+    assert (broken["endpoints"], broken["port"], broken["is_known"]) == (None, None, False)
+    assert (broken["decode_error"] is not None, broken["ended_by"]) == (True, "changed")
+    assert (healed["port"], healed["is_known"], healed["decode_error"]) == (9099, True, None)
+
+
+def test_a_read_says_nothing_new_or_a_new_state(run: Run) -> None:
+    story = Story().register(1, czxid=10).read(1, czxid=10, version=1)
+    story.read(1, czxid=10, version=4, port=9099).read(1, czxid=77, version=1, port=9077)
+    first, second, third = run([story.events])
+    assert (first["valid_to_seq"], first["ended_by"], first["seen_seq"]) == (1003, "changed", 1002)
+    assert (second["unseen_versions"], second["ended_by"]) == (2, "recreated")
+    assert (third["czxid"], third["unseen_versions"], third["is_open"]) == (77, 0, True)
+
+
+def test_a_version_1_registration_has_an_endpoint_too(run: Run) -> None:
+    story = Story()
+    data = '{"jmx_port":9999,"timestamp":"1","host":"old","version":1,"port":9092}'
+    story.broker("create", 1, data=data, stat=story.stat(10))
+    assert run([story.events])[0]["endpoints"] == ["PLAINTEXT://old:9092"]
+
+
+def test_an_end_is_never_before_the_beginning(run: Run) -> None:
+    story = Story().register(1, czxid=10)
+    story.add(op="delete", path="/brokers/ids/1", kind="broker", observed_at_ms=BORN_MS - 9000)
+    (row,) = run([story.events])
+    assert row["valid_to_at"] == row["valid_from_at"]
+    assert row["is_clamped"]
+
+
+def test_a_frame_without_a_base_closes_what_it_did_not_meet(run: Run) -> None:
+    story = Story().register(1, czxid=10).register(2, czxid=11)
+    story.begin_frame("f").read(2, czxid=11).end_frame("f", base="none")
+    gone, met = run([story.events])
+    assert (gone["broker_id"], gone["ended_by"], gone["valid_to_seq"]) == (1, "resync", 1006)
+    assert (met["broker_id"], met["is_open"], met["seen_seq"]) == (2, True, 1005)
+
+
+def test_a_frame_on_the_model_closes_nothing(run: Run) -> None:
+    story = Story().register(1, czxid=10).begin_frame("f").end_frame("f", base="model")
+    assert [row["is_open"] for row in run([story.events])] == [True]
+
+
+def long_story(cluster: str) -> list[Event]:
+    """Everything that can cross the edge of a batch."""
+    story = Story(cluster).register(1, czxid=10)
+    story.broker("set", 1, zxid=12, fidelity="superseded")
+    story.read(1, czxid=10, version=2, port=9093)
+    story.broker("create", 1, zxid=20, fidelity="superseded")  # its delete was never seen
+    story.broker("set", 1, zxid=20, data=registration(9094), stat=story.stat(20, 1, 20))
+    story.register(2, czxid=21)
+    story.begin_frame("f").read(1, czxid=20, version=1, port=9094).end_frame("f", base="none")
+    return story.leave(1, czxid=20, zxid=40).events
+
+
+def test_any_way_to_cut_the_log_gives_the_same_table(run: Run) -> None:
+    """All cuts side by side: each is a cluster of its own, batch k holds the k-th part of each."""
+    count = len(long_story("x"))
+    ways = list(splits(count, most_cuts=3))
+    batches: list[list[Event]] = [[] for _ in range(count)]
+    for number, cuts in enumerate(ways):
+        for k, part in enumerate(cut(long_story(f"{number:05}"), cuts)):
+            batches[k] += part
+
+    tables: dict[str, list[Row]] = {}
+    for row in run(batches):
+        tables.setdefault(row.pop("cluster"), []).append(row)
+    assert len(tables) == len(ways) > 200
+    whole = tables["00000"]
+    assert [row["ended_by"] for row in whole] == ["changed", "recreated", "deleted", "resync"]
+    assert [number for number, rows in tables.items() if rows != whole] == []
+
+
+def test_the_same_event_twice_in_a_batch_counts_once(run: Run) -> None:
+    events = Story().register(1, czxid=10).leave(1, czxid=10, zxid=20).events
+    assert run([[*events, *events]]) == run([events])
+
+
+def test_a_broker_id_that_is_none_makes_no_row(run: Run) -> None:
+    story = Story().register(1, czxid=10)
+    path = "/brokers/ids/99999999999"
+    story.add(op="create", path=path, kind="broker", data="{}", stat=story.stat(11))
+    assert [row["broker_id"] for row in run([story.events])] == [1]
+
+
+def test_wild_times_do_not_stop_the_fold(run: Run) -> None:
+    story = Story()
+    stat = msgspec.structs.replace(story.stat(10), mtime=2**62, ctime=-5)
+    story.broker("read", 1, data=registration(9092), stat=stat)
+    assert run([story.events])[0]["valid_from_at"] is None

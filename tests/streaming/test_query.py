@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
+
+from delta_tables import reading
+from lab.cluster import Cluster
+from streaming.daemon import run_once
+from streaming.query import Stream
+from tests.streaming.story import Story
+from zklake.errors import LogError
+from zklake.events.envelope import Event, encode
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.integration,
+    pytest.mark.filterwarnings("ignore:unclosed <socket"),
+]
+
+
+class Topic:
+    """A log of its own on a real broker, written in transactions as the watcher does."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.name = f"zklake.{uuid.uuid4().hex[:8]}"
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.create_topics([NewTopic(self.name, 1, 1)])[self.name].result(30)
+        self._producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": self.name})
+        self._producer.init_transactions(30)
+
+    def write(self, events: Sequence[Event], *, abort: bool = False) -> None:
+        self._producer.begin_transaction()
+        for event in events:
+            self._producer.produce(self.name, encode(event))
+        self._producer.flush(30)
+        if abort:
+            self._producer.abort_transaction(30)
+        else:
+            self._producer.commit_transaction(30)
+
+
+def test_a_broker_is_killed_and_comes_back(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = Topic(cluster.bootstrap)
+    stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path))
+    lives = "SELECT broker_id, czxid, ended_by FROM broker_membership ORDER BY valid_from_seq"
+    first = {"broker_id": 1, "czxid": 10, "ended_by": None}
+
+    story = Story().register(1, czxid=10)
+    topic.write(story.events)
+    topic.write(Story().register(7, czxid=99).events, abort=True)
+    assert run_once(spark, stream).events == 2
+    assert reading.read_rows(str(tmp_path), "c", lives) == [first]
+
+    # Every start has a checkpoint of its own, so this is also a lost checkpoint.
+    assert run_once(spark, stream).events == 0
+    known = len(story.events)
+    story.leave(1, czxid=10, zxid=20).register(1, czxid=30)
+    topic.write(story.events[known:])
+    assert run_once(spark, stream).events == 3
+    wanted = [{**first, "ended_by": "deleted"}, {"broker_id": 1, "czxid": 30, "ended_by": None}]
+    assert reading.read_rows(str(tmp_path), "c", lives) == wanted
+    seqs = reading.read_rows(str(tmp_path), "c", "SELECT seq FROM znode_events ORDER BY seq")
+    assert [row["seq"] for row in seqs] == [event.seq for event in story.events]
+
+
+def test_a_topic_that_is_not_there_is_named(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    stream = Stream(cluster.bootstrap, "zklake.nowhere", "c", str(tmp_path))
+    with pytest.raises(LogError, match=r"zklake\.nowhere.*zklake watch"):
+        run_once(spark, stream)

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError
+
+from watcher.log.verdict import judge_error
+
+
+@pytest.mark.parametrize(
+    ("error", "verdict"),
+    [
+        (KafkaError(KafkaError._TIMED_OUT, retriable=True), "again"),
+        (KafkaError(KafkaError.NOT_COORDINATOR, retriable=True), "again"),
+        (KafkaError(KafkaError._MSG_TIMED_OUT, txn_requires_abort=True), "abort"),
+        (KafkaError(KafkaError._FENCED, fatal=True), "fenced"),
+        (KafkaError(KafkaError.PRODUCER_FENCED, fatal=True), "fenced"),
+        (KafkaError(KafkaError.INVALID_PRODUCER_EPOCH), "fenced"),
+        # The broker may have given up our own transaction: the abort finds out.
+        (KafkaError(KafkaError.INVALID_PRODUCER_EPOCH, txn_requires_abort=True), "abort"),
+        (KafkaError(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, fatal=True), "refused"),
+        (KafkaError(KafkaError._STATE), "refused"),
+    ],
+)
+def test_each_class_of_error_asks_for_its_own_answer(error: KafkaError, verdict: str) -> None:
+    assert judge_error(error) == verdict

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import msgspec
+import pytest
+
+from zklake.events import envelope, kind
+from zklake.events.docs import render_docs, write_docs
+from zklake.events.envelope import Event, Frame, Gap, Stat
+from zklake.events.kinds import KINDS
+from zklake.events.meanings import field_meanings, literal_meanings
+from zklake.events.payloads import reading
+from zklake.events.schema import event_schema
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.mark.parametrize("name", ["events.md", "events.schema.json"])
+def test_the_committed_docs_are_those_of_the_code(name: str) -> None:
+    stale = "run: python -m zklake.events.docs"
+    assert (DOCS / name).read_text(encoding="utf-8") == render_docs()[name], stale
+
+
+def test_both_files_are_written(tmp_path: Path) -> None:
+    write_docs(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"events.md", "events.schema.json"}
+
+
+def test_every_word_and_field_says_what_it_means() -> None:
+    for name in ("Op", "Fidelity", "Origin", "GapReason"):
+        assert all(literal_meanings(envelope, name).values()), name
+    assert all(literal_meanings(kind, "Sensitivity").values())
+    assert all(literal_meanings(reading, "Reason").values())
+    for struct in (Event, Gap, Frame):
+        meanings = field_meanings(struct)
+        assert set(meanings) == set(struct.__struct_fields__)
+        assert all(meanings.values()), struct
+
+
+def wire(**fields: Any) -> Any:
+    event = Event("prod", "log-1", 7 << 20, observed_at_ms=1794793246657, **fields)
+    return msgspec.json.decode(envelope.encode(event))
+
+
+validate = jsonschema.Draft202012Validator(event_schema()).validate
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(event_schema())
+
+
+def test_events_of_every_kind_and_op_are_valid() -> None:
+    stat = Stat(czxid=1, mzxid=2, version=0, ephemeral_owner=0x10000000000001)
+    for row in KINDS:
+        for sample in row.samples:
+            data = None if sample.data is None else sample.data.decode()
+            fields = {"path": row.pattern, "kind": row.name, "data": data, "stat": stat}
+            validate(wire(op="create", origin="watch", zxid=2, **fields))
+    for op in literal_meanings(envelope, "Op"):
+        validate(wire(op=op))
+    for reason in literal_meanings(envelope, "GapReason"):
+        validate(wire(op="gap", gap=Gap("g", reason=reason, lives=3)))  # type: ignore[arg-type]
+    validate(wire(op="in_sync", frame=Frame("f", base="none", znodes=9)))
+    validate(wire(op="heartbeat") | {"field_of_a_later_release": 1})
+
+
+@pytest.mark.parametrize(
+    "change", [{"op": "frob"}, {"seq": "7"}, {"fidelity": "so-so"}, {"stat": {"czxid": "1"}}]
+)
+def test_what_is_no_event_is_not_valid(change: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        validate(wire(op="set") | change)

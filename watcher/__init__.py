@@ -1,0 +1,1 @@
+"""ZooKeeper and brokers -> the log. Never imports pyspark or deltalake."""

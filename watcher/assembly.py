@@ -1,0 +1,99 @@
+"""From settings to a daemon: which setting reaches which part. Opens nothing by itself."""
+
+from __future__ import annotations
+
+import structlog
+
+from watcher.daemon import Daemon
+from watcher.hash_key import load_hash_key
+from watcher.loop import Limits
+from watcher.outlet import KafkaLog, Log, PrintedLog
+from watcher.sealing import Sealing
+from watcher.zookeeper.inbox import Inbox
+from watcher.zookeeper.session import ZooKeeperSession
+from zklake.events.redaction import Redactor
+from zklake.settings.models import Settings
+
+
+def build_daemon(
+    settings: Settings,
+    *,
+    dry_run: bool = False,
+    once: bool = False,
+    resnapshot: bool = False,
+    take_over: bool = False,
+    serves: bool = True,
+) -> Daemon:
+    """A daemon that has not touched the network yet."""
+    return Daemon(
+        settings.cluster,
+        lambda inbox, floor: _open_session(settings, inbox, floor),
+        lambda daemon: _open_log(settings, daemon, dry_run=dry_run, take_over=take_over),
+        _build_sealing(settings),
+        _build_limits(settings),
+        http=settings.watcher.http if serves else None,
+        once=once,
+        resnapshot=resnapshot,
+    )
+
+
+def _open_session(settings: Settings, inbox: Inbox, floor: int) -> ZooKeeperSession:
+    own = settings.zookeeper
+    sasl = None
+    if own.sasl_mechanism is not None:
+        sasl = {"mechanism": own.sasl_mechanism, "service": own.sasl_service}
+        if own.sasl_username and own.sasl_password:
+            sasl["username"] = own.sasl_username
+            sasl["password"] = own.sasl_password.get_secret_value()
+    return ZooKeeperSession(
+        own.connect,
+        inbox,
+        session_timeout_ms=own.session_timeout_ms,
+        auth=[("digest", own.digest.get_secret_value())] if own.digest else [],
+        sasl=sasl,
+        tls=own.tls,
+        tls_ca=str(own.ca_file) if own.ca_file else None,
+        tls_certfile=str(own.cert_file) if own.cert_file else None,
+        tls_keyfile=str(own.key_file) if own.key_file else None,
+        tls_keyfile_password=own.key_password.get_secret_value() if own.key_password else None,
+        tls_verify=own.verify_certs,
+        tls_check_hostname=own.check_hostname,
+        zxid_floor=floor,
+    )
+
+
+def _open_log(settings: Settings, daemon: Daemon, *, dry_run: bool, take_over: bool) -> Log:
+    if dry_run:
+        return PrintedLog()
+    warn = structlog.get_logger().warning
+    return KafkaLog(
+        settings.log.bootstrap,
+        settings.log.client,
+        settings.cluster,
+        replication_factor=settings.log.replication_factor,
+        takeover_after_ms=settings.watcher.takeover_after_ms,
+        take_over=take_over,
+        on_state=daemon.note_log,
+        on_standby=daemon.note_standby,
+        on_warning=lambda warning: warn("topic", warning=warning),
+        stopping=daemon.stop.is_set,
+        giving_up=daemon.give_up.is_set,
+    )
+
+
+def _build_sealing(settings: Settings) -> Sealing:
+    own = settings.watcher
+    redactor = Redactor(load_hash_key(own.hash_key_file), own.publish_paths, own.redact_paths)
+    return Sealing(redactor, own.max_record_bytes)
+
+
+def _build_limits(settings: Settings) -> Limits:
+    own = settings.watcher
+    return Limits(
+        buffer_bytes=own.buffer_bytes,
+        reads_in_flight=own.reads_in_flight,
+        batch_events=own.batch_events,
+        frame_interval_s=own.frame_interval_s,
+        audit_reads_per_second=own.audit_reads_per_second,
+        force_one_shot=settings.zookeeper.force_one_shot,
+    )

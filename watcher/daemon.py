@@ -1,0 +1,185 @@
+"""`zklake watch` as a process: joins the ZooKeeper edge, the chronicle and the log.
+
+One thread (this one) touches the chronicle. The connection thread only fills the inbox, the
+outlet's thread only empties batches.
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import time
+from collections.abc import Callable
+from threading import Event, Timer
+from types import FrameType
+
+import structlog
+
+from watcher.chronicle import Chronicle
+from watcher.log.publisher import GaveUp
+from watcher.log.resume import Resume
+from watcher.loop import Edges, Limits, Loop, now_ms
+from watcher.metrics import Numbers, build_registry
+from watcher.outlet import Log, Outlet
+from watcher.release import Release, Sealer
+from watcher.tree import Tree
+from watcher.zookeeper.inbox import Inbox
+from watcher.zookeeper.session import ZooKeeperSession
+from zklake.errors import Fenced, LogError
+from zklake.events.envelope import SEQ_PER_SECOND, GapReason, Meta
+from zklake.health import serve_health
+
+log = structlog.get_logger()
+
+_RETRY_S = 1.0
+# SIGTERM drains and exits within ten seconds; what Kafka has not taken by then is re-inferred.
+_DRAIN_S = 6.0
+
+
+class Daemon:
+    """Watches one cluster until told to stop."""
+
+    def __init__(
+        self,
+        cluster: str,
+        open_session: Callable[[Inbox, int], ZooKeeperSession],
+        open_log: Callable[[Daemon], Log],
+        sealer: Sealer,
+        limits: Limits = Limits(),
+        *,
+        http: str | None = None,
+        once: bool = False,
+        resnapshot: bool = False,
+    ) -> None:
+        self.numbers = Numbers()
+        self.stop = Event()
+        # Set when draining has taken too long: nothing waits for Kafka any more.
+        self.give_up = Event()
+        self._cluster = cluster
+        self._open_session = open_session
+        self._open_log = open_log
+        self._sealer = sealer
+        self._limits = limits
+        self._http = http
+        self._once = once
+        self._frame_wanted = resnapshot
+
+    # What the edges report.
+
+    def note_standby(self) -> None:
+        """Another watcher writes the log."""
+        self.numbers.state = "standby: another watcher is writing this log"
+        self.numbers.gauges["is_standby"] = 1
+        log.info("standby", cluster=self._cluster)
+
+    def note_log(self, connected: bool, reason: str) -> None:
+        """The log's Kafka went or came back; one line per change."""
+        self.numbers.gauges["log_connected"] = float(connected)
+        if connected:
+            log.info("log connected", cluster=self._cluster)
+        else:
+            log.warning("log away", cluster=self._cluster, reason=reason)
+
+    def find_obstacle(self) -> str | None:
+        """Why we are not ready; None when the log says all there is."""
+        return None if self.numbers.state == "in sync" else self.numbers.state
+
+    # The life of the process.
+
+    def run(self) -> None:
+        """Watch until asked to stop. A second watcher of the same log makes this raise Fenced."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask_to_stop)
+        signal.signal(signal.SIGUSR1, self._ask_for_frame)
+        if self._http is None:
+            self._go_on()
+            return
+        with serve_health(self._http, build_registry(self.numbers), self.find_obstacle) as address:
+            log.info("starting", cluster=self._cluster, http=address)
+            self._go_on()
+
+    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+        if not self.stop.is_set():
+            self.stop.set()
+            timer = Timer(_DRAIN_S, self.give_up.set)
+            timer.daemon = True
+            timer.start()
+
+    def _ask_for_frame(self, number: int, frame: FrameType | None) -> None:
+        self._frame_wanted = True
+
+    def _go_on(self) -> None:
+        while not self.stop.is_set():
+            kafka = self._open_log(self)
+            try:
+                self._watch(kafka)
+            except Fenced:
+                raise
+            except GaveUp:
+                return
+            except LogError as error:
+                if self._once:
+                    raise
+                self.numbers.counters["kafka_failures"] = 1 + self.numbers.counters.get(
+                    "kafka_failures", 0
+                )
+                self.numbers.state = "the log's Kafka does not answer"
+                log.warning("starting over", cluster=self._cluster, reason=str(error))
+                self.stop.wait(_RETRY_S)
+            finally:
+                kafka.close()
+
+    def _watch(self, kafka: Log) -> None:
+        resume = kafka.open()
+        if resume is None:
+            return
+        self.numbers.gauges["is_standby"] = 0
+        inbox = Inbox(self._limits.buffer_bytes)
+        outlet = Outlet(kafka, on_done=lambda: inbox.put(()))
+        chronicle, reason = self._resume(resume)
+        session = self._open_session(inbox, chronicle.zxid)
+        if self._frame_wanted:
+            self._frame_wanted = False
+            chronicle.want_frame()
+        chronicle.begin(reason, now_ms())
+        edges = Edges(inbox, session, outlet)
+        loop = Loop(self.numbers, chronicle, edges, self._limits)
+        session.start()
+        try:
+            loop.run(self._is_over, self._take_frame_wish)
+        finally:
+            session.close()
+        try:
+            loop.drain()
+        finally:
+            outlet.close(_DRAIN_S)
+
+    def _resume(self, resume: Resume) -> tuple[Chronicle, GapReason]:
+        """The model as it was last published, or an empty one for a new base."""
+        tree = Tree()
+        for path, row in (resume.rows or {}).items():
+            tree.load(path, row)
+        meta = resume.meta or _new_log()
+        if resume.rows is None:
+            meta = Meta(meta.log_id, meta.seq, meta.zxid, meta.observed_at_ms)
+        release = Release(self._cluster, meta, tree, self._sealer, self._limits.batch_events)
+        release.forget(resume.leftover)
+        log.info(
+            "log taken", cluster=self._cluster, log_id=meta.log_id, seq=meta.seq,
+            znodes=len(tree), problem=resume.problem,
+        )  # fmt: skip
+        chronicle = Chronicle(release, reads_in_flight=self._limits.reads_in_flight)
+        return chronicle, resume.problem or "restart"
+
+    def _is_over(self, published: bool) -> bool:
+        """Told to stop; or asked for one complete look, and it is in the log."""
+        return self.stop.is_set() or (self._once and published)
+
+    def _take_frame_wish(self) -> bool:
+        wanted, self._frame_wanted = self._frame_wanted, False
+        return wanted
+
+
+def _new_log() -> Meta:
+    born_s = int(time.time())
+    return Meta(log_id=secrets.token_hex(8), seq=born_s * SEQ_PER_SECOND, zxid=0, observed_at_ms=0)

@@ -1,0 +1,200 @@
+"""Writes batches into the log, each as one Kafka transaction: events and model move together.
+
+Blocks until Kafka has committed. Knows nothing of ZooKeeper, nor of what the events mean.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from watcher.log.batch import MAX_RECORD_BYTES, Batch
+from watcher.log.clients import LIBRDKAFKA, producer_config
+from watcher.log.outcome import is_committed
+from watcher.log.partition import PartitionReader
+from watcher.log.resume import read_last_event
+from watcher.log.sender import Sender
+from watcher.log.topics import name_topics
+from watcher.log.verdict import AbortNeeded, LostTrack, judge_error
+from zklake.errors import Fenced, LogError
+
+# One call blocks no longer than this, so that a stop is noticed.
+CALL_S = 2.0
+CLOSE_S = 3.0
+_PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+
+
+class GaveUp(LogError):
+    """Told to stop before Kafka confirmed; the next start finds out whether the batch counts."""
+
+
+class Publisher:
+    """The one writer of a cluster's log: fence, read the tree, then publish batch after batch."""
+
+    def __init__(
+        self,
+        bootstrap: str,
+        client_config: Mapping[str, Any],
+        cluster: str,
+        *,
+        on_state: Callable[[bool, str], None] = lambda connected, reason: None,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`on_state` hears of each change of `connected`; while `stopping`, nothing is awaited."""
+        self.connected = False
+        self._where = f"the log of {cluster} at {bootstrap}"
+        self._on_state = on_state
+        self._stopping = stopping
+        self._trouble = ""
+        self._open_since: float | None = None
+        self._topics = name_topics(cluster)
+        self._reader_args = (bootstrap, client_config, self._topics.events, CALL_S)
+        self._config = producer_config(bootstrap, client_config, f"zklake.{cluster}")
+        self._timeout_s = self._config["transaction.timeout.ms"] / 1000
+        self._producer = self._make_producer()
+        self._sender = Sender(self._topics, check_stop=self._check_stop, on_slow=self._lose)
+
+    def fence(self) -> None:
+        """Shut every earlier watcher of this cluster out, and end its open transaction."""
+        self._call("fence", self._producer.init_transactions)
+        self._find()
+
+    def publish(self, batch: Batch) -> None:
+        """Commit the batch, however long Kafka is away. After an error, close and resume anew."""
+        _check_sizes(batch)
+        for pause_s in _pauses():
+            try:
+                self._attempt(batch)
+                return self._find()
+            except (AbortNeeded, LostTrack) as error:
+                self._lose(str(error))
+            self._pause(pause_s)
+            self._abort()
+            if self._counts(batch):
+                return self._find()
+
+    def close(self) -> None:
+        """Let go in a few seconds; a transaction that stays open is ended by the next fence."""
+        if self._open_since is not None and self.connected:
+            with suppress(KafkaException, SystemError):
+                self._producer.abort_transaction(CLOSE_S)
+        self._empty()
+
+    def _attempt(self, batch: Batch) -> None:
+        self._call("begin", lambda timeout_s: self._producer.begin_transaction())
+        self._open_since = time.monotonic()
+        self._sender.send(self._producer, batch)
+        self._commit()
+
+    def _commit(self) -> None:
+        # After a timeout the same call again asks for the outcome of the same commit.
+        self._call("commit", self._producer.commit_transaction)
+        self._open_since = None
+
+    def _abort(self) -> None:
+        try:
+            self._call("abort", self._producer.abort_transaction)
+        except LostTrack:
+            self._empty()
+            self._producer = self._make_producer()
+            self._call("fence", self._producer.init_transactions)
+        self._open_since = None
+
+    def _counts(self, batch: Batch) -> bool:
+        """Whether the batch was committed all the same, and only the answer got lost."""
+        for pause_s in _pauses():
+            try:
+                with PartitionReader(*self._reader_args) as events:
+                    last = read_last_event(events)
+                break
+            except LogError as error:
+                self._lose(str(error))
+            self._pause(pause_s)
+        return is_committed(batch, last)
+
+    def _empty(self) -> None:
+        """Drop what is queued, else the client waits for it when it goes."""
+        # A fenced client raises from every call, also from these.
+        with suppress(KafkaException, SystemError):
+            self._producer.purge()
+            self._producer.flush(CLOSE_S)
+
+    def _make_producer(self) -> Producer:
+        return Producer(self._config | {"error_cb": self._note}, logger=LIBRDKAFKA)
+
+    def _call(self, what: str, call: Callable[[float], None]) -> None:
+        for pause_s in _pauses():
+            try:
+                return call(CALL_S)
+            except KafkaException as error:
+                self._weigh(what, error.args[0])
+                self._hear()
+                self._lose(f"{what}: {error.args[0].str()}")
+            except SystemError:
+                # A report came in while a fatal error was being raised: the next call raises it.
+                self._lose(what)
+            self._pause(pause_s)
+
+    def _weigh(self, what: str, error: KafkaError) -> None:
+        """Return when the same call may be made again; raise otherwise."""
+        verdict = judge_error(error)
+        reason = f"{what}: {error.str()}"
+        if verdict == "abort":
+            raise AbortNeeded(reason)
+        if verdict == "lost":
+            raise LostTrack(reason)
+        if verdict == "fenced" and not self._has_expired():
+            raise Fenced(f"another watcher took over {self._where} ({reason})")
+        if verdict == "fenced":
+            raise LogError(f"{self._where} gave up our transaction after {self._timeout_s:.0f} s")
+        if verdict == "refused":
+            raise LogError(f"{self._where} refused: {reason}")
+
+    def _has_expired(self) -> bool:
+        """Open too long, a transaction is ended by the broker: no other watcher is needed."""
+        opened_at = self._open_since
+        return opened_at is not None and time.monotonic() - opened_at > self._timeout_s
+
+    def _hear(self) -> None:
+        """Let error_cb tell why a call timed out: init, commit and abort do not call it."""
+        with suppress(KafkaException, SystemError):
+            self._producer.poll(0)
+
+    def _note(self, error: KafkaError) -> None:
+        if error.code() != KafkaError._ALL_BROKERS_DOWN or not self._trouble:
+            self._trouble = error.str()
+
+    def _lose(self, reason: str) -> None:
+        if self.connected:
+            self.connected = False
+            self._on_state(False, self._trouble or reason)
+
+    def _find(self) -> None:
+        self._trouble = ""
+        if not self.connected:
+            self.connected = True
+            self._on_state(True, "")
+
+    def _pause(self, seconds: float) -> None:
+        self._check_stop()
+        time.sleep(seconds)
+
+    def _check_stop(self) -> None:
+        if self._stopping():
+            raise GaveUp(f"stopped before {self._where} confirmed: {self._trouble or 'no answer'}")
+
+
+def _pauses() -> Iterator[float]:
+    yield from _PAUSES_S
+    while True:
+        yield _PAUSES_S[-1]
+
+
+def _check_sizes(batch: Batch) -> None:
+    largest = max(map(len, batch.events), default=0)
+    if largest > MAX_RECORD_BYTES:
+        raise LogError(f"an event of {largest} bytes is above {MAX_RECORD_BYTES}: send `oversize`")

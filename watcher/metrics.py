@@ -1,0 +1,129 @@
+"""What the watcher tells Prometheus. Values are read when scraped; no path is ever a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from zklake.events.envelope import GapReason
+
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
+
+
+class Latency:
+    """A histogram filled by the daemon: seconds from a watch event to its commit in Kafka."""
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(_BUCKETS) + 1)
+        self._sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one batch, by its oldest event."""
+        self._sum += seconds
+        for index, bound in enumerate(_BUCKETS):
+            if seconds <= bound:
+                self._counts[index] += 1
+                return
+        self._counts[-1] += 1
+
+    def buckets(self) -> tuple[list[tuple[str, float]], float]:
+        """Cumulative counts by upper bound, and the sum."""
+        total, told = 0, []
+        for bound, count in zip((*map(str, _BUCKETS), "+Inf"), self._counts, strict=True):
+            total += count
+            told.append((bound, float(total)))
+        return told, self._sum
+
+
+class Numbers:
+    """The state of one watcher, as plain numbers; the daemon keeps it."""
+
+    def __init__(self) -> None:
+        self.gauges: dict[str, float] = {}
+        self.counters: dict[str, float] = {}
+        self.events: dict[tuple[str, str], int] = {}
+        self.gaps: dict[GapReason, int] = {}
+        self.state = "starting"
+        self.latency = Latency()
+
+
+GAUGES = {
+    "zookeeper_connected": "1 while a ZooKeeper connection is up.",
+    "log_connected": "1 while the log's Kafka answers.",
+    "in_sync": "1 while the log says all there is.",
+    "is_standby": "1 while another watcher writes the log.",
+    "zxid": "Highest zxid seen.",
+    "seq": "Last seq given.",
+    "committed_seq": "Last seq committed in Kafka.",
+    "znodes": "Znodes in the model.",
+    "unreadable_znodes": "Znodes that ZooKeeper's ACL keeps from us.",
+    "inbox_bytes": "Bytes of messages waiting for the core.",
+    "buffer_bytes": "Bytes of events waiting for Kafka.",
+    "events_waiting": "Events that wait for a value to be read.",
+    "reads_in_flight": "Reads sent to ZooKeeper and not answered.",
+    "last_heartbeat_seconds": "Unix time of the last heartbeat.",
+    "scan_seconds": "Duration of the last complete scan.",
+    "coalescing": "1 when the server has one-shot watches only.",
+}
+COUNTERS = {
+    "missed_versions": "Data versions that nobody saw, by the counters of surviving znodes.",
+    "unseen_lives": "Znodes that came and went unseen, by their parents' cversion.",
+    "audits": "Complete audits of the tree.",
+    "audit_differences": "Differences found by audits: expected 0.",
+    "kafka_failures": "Times publishing had to start over.",
+    "connections": "ZooKeeper connections made.",
+}
+
+
+class WatcherCollector:
+    """Turns the numbers into metrics when somebody asks."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+
+    def collect(self) -> Iterable[Metric]:
+        """Every metric of the watcher."""
+        numbers = self._numbers
+        for name, text in GAUGES.items():
+            value = numbers.gauges.get(name, 0)
+            yield GaugeMetricFamily(f"zklake_watcher_{name}", text, value=value)
+        for name, text in COUNTERS.items():
+            value = numbers.counters.get(name, 0)
+            yield CounterMetricFamily(f"zklake_watcher_{name}", text, value=value)
+        yield self._events()
+        yield self._gaps()
+        buckets, total = numbers.latency.buckets()
+        yield HistogramMetricFamily(
+            "zklake_watcher_commit_seconds",
+            "From the oldest event of a batch to its commit in Kafka.",
+            buckets=buckets,
+            sum_value=total,
+        )
+
+    def _events(self) -> Metric:
+        family = CounterMetricFamily(
+            "zklake_watcher_events", "Events released.", labels=("op", "fidelity")
+        )
+        for (op, fidelity), count in sorted(self._numbers.events.items()):
+            family.add_metric((op, fidelity), count)
+        return family
+
+    def _gaps(self) -> Metric:
+        family = CounterMetricFamily("zklake_watcher_gaps", "Gaps declared.", labels=("reason",))
+        for reason, count in sorted(self._numbers.gaps.items()):
+            family.add_metric((reason,), count)
+        return family
+
+
+def build_registry(numbers: Numbers) -> CollectorRegistry:
+    """A registry of the watcher's own."""
+    registry = CollectorRegistry()
+    registry.register(WatcherCollector(numbers))
+    return registry

@@ -1,0 +1,283 @@
+"""The release buffer: events leave in the order in which the connection told them.
+
+A slot holds the place of an event whose value is still being read; everything behind it waits
+(replies are FIFO: one round trip). Releasing is the only thing that gives a seq and the only
+thing that changes the model, so log and model can never disagree. No clock, no I/O.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, Protocol
+
+from watcher.drafts import Draft
+from watcher.log.batch import Batch
+from watcher.tree import Counted, Row, Tree, parent_of
+from zklake.events.envelope import Event, Fidelity, Meta, encode
+
+
+class Sealed(NamedTuple):
+    """Data as it may leave the process: text or base64, or nothing, and a keyed hash."""
+
+    text: str | None
+    b64: str | None
+    zlib_b64: str | None
+    data_hash: str
+    fidelity: Fidelity
+
+
+class Sealer(Protocol):
+    """Decides what of a znode may be published."""
+
+    def seal(self, path: str, data: bytes | None) -> Sealed:
+        """Redact, encode and hash the data of one znode."""
+        ...
+
+    def kind(self, path: str) -> str:
+        """The kind of znode a path names."""
+        ...
+
+    def path(self, path: str) -> str:
+        """The path as it may be published; a sealed path stays as it is."""
+        ...
+
+
+class Slot:
+    """A place in the order of the log; `drafts` is None while the value is being read."""
+
+    __slots__ = ("at_ms", "drafts", "then")
+
+    def __init__(
+        self,
+        at_ms: int,
+        drafts: list[Draft] | None = None,
+        then: Callable[[int], None] | None = None,
+    ) -> None:
+        self.at_ms = at_ms
+        self.drafts = drafts
+        # Runs when everything up to this place is in the log.
+        self.then = then
+
+
+class Ahead(NamedTuple):
+    """What a path has come to while some of its events still wait for their release."""
+
+    row: Row | None
+    unreleased: int
+
+
+class Release:
+    """Slots in, batches out."""
+
+    def __init__(
+        self, cluster: str, meta: Meta, tree: Tree, sealer: Sealer, batch_events: int = 5000
+    ) -> None:
+        self.tree = tree
+        self.meta = meta
+        self.counts: dict[tuple[str, str], int] = {}
+        self.missed_versions = self.unseen_lives = 0
+        self.bytes_waiting = 0
+        self.sealed: deque[Batch] = deque()
+        # Child creates + deletes that a parent's cversion shows and no event has told yet.
+        self.debt: dict[str, int] = {}
+        self.unreadable: set[str] = set()
+        self._ahead: dict[str, Ahead] = {}
+        self._cluster = cluster
+        self._sealer = sealer
+        self._batch_events = batch_events
+        self._slots: deque[Slot] = deque()
+        self._events: list[bytes] = []
+        self._dirty: set[str] = set()
+
+    @property
+    def next_seq(self) -> int:
+        """The seq of the next event."""
+        return self.meta.seq + 1
+
+    @property
+    def waiting(self) -> int:
+        """Events that wait for a value to be read."""
+        return len(self._slots)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Rows of the tree topic that nobody vouches for go with the next batch."""
+        self._dirty.update(paths)
+
+    def append(self, slot: Slot) -> Slot:
+        """Take the next place in the log."""
+        self._slots.append(slot)
+        return slot
+
+    def row(self, path: str) -> Row | None:
+        """What is known of a path, counting events that still wait for their release."""
+        path = self._sealer.path(path)
+        ahead = self._ahead.get(path)
+        return ahead.row if ahead is not None else self.tree.row(path)
+
+    def expect(self, path: str, row: Row | None, drafts: int) -> None:
+        """A path has come to `row`; so many drafts are on their way to say so."""
+        if drafts:
+            path = self._sealer.path(path)
+            before = self._ahead.get(path)
+            self._ahead[path] = Ahead(row, drafts + (before.unreleased if before else 0))
+
+    def sealed_path(self, path: str) -> str:
+        """The path under which the model keeps a znode."""
+        return self._sealer.path(path)
+
+    def known_paths(self) -> list[str]:
+        """Every path that exists as far as we know."""
+        ahead = self._ahead
+        known = [path for path in self.tree if path not in ahead]
+        return known + [path for path, state in ahead.items() if state.row is not None]
+
+    def has_children(self, path: str) -> bool:
+        """Does the log know children of this znode?"""
+        known = self.tree.counted(self._sealer.path(path))
+        return known is not None and known.num_children > 0
+
+    def run(self, zxid: int) -> None:
+        """Release every event that waits for nothing."""
+        slots = self._slots
+        while slots and slots[0].drafts is not None:
+            slot = slots.popleft()
+            assert slot.drafts is not None
+            for draft in slot.drafts:
+                self.emit(draft, slot.at_ms, zxid)
+            if slot.then is not None:
+                slot.then(slot.at_ms)
+
+    def emit(self, draft: Draft, at_ms: int, zxid: int) -> None:
+        """Give a draft its seq, put it into the open batch and the model."""
+        # A wall clock may step back; observed_at never does, also across restarts.
+        at_ms = max(at_ms, self.meta.observed_at_ms)
+        draft = draft._replace(path=self._sealer.path(draft.path))
+        complete = self.meta.complete or draft.op == "in_sync"
+        self.meta = Meta(self.meta.log_id, self.next_seq, zxid, at_ms, complete)
+        sealed = self._seal(draft)
+        record = encode(self._event(draft, sealed))
+        if draft.origin is not None:
+            self._remember(draft, bytes.fromhex(sealed.data_hash) if sealed else b"")
+        self._events.append(record)
+        self.bytes_waiting += len(record)
+        key = (draft.op, sealed.fidelity if sealed else draft.fidelity)
+        self.counts[key] = self.counts.get(key, 0) + 1
+        self.missed_versions += draft.missed or 0
+        self.unseen_lives += (draft.gap.lives or 0) if draft.gap else 0
+        if len(self._events) >= self._batch_events:
+            self.cut()
+
+    def cut(self) -> None:
+        """Close the open batch: its rows are the model as of its last event."""
+        if self._events:
+            rows = {path: self.tree.wire_row(path) for path in self._dirty}
+            self.sealed.append(Batch(self._events, rows, self.meta))
+            self._events, self._dirty = [], set()
+
+    def take(self) -> Batch | None:
+        """The oldest batch, cutting the open one when there is no other."""
+        if not self.sealed:
+            self.cut()
+        if not self.sealed:
+            return None
+        batch = self.sealed.popleft()
+        self.bytes_waiting -= sum(map(len, batch.events))
+        return batch
+
+    def owe(self, path: str, cversion: int) -> None:
+        """A parent was read: its cversion says how many child changes there really were."""
+        path = self._sealer.path(path)
+        known = self.tree.counted(path)
+        if known is not None:
+            self.debt.pop(path, None)
+            if cversion != known.cversion:
+                self.debt[path] = cversion - known.cversion
+
+    def start_counting(self, path: str, cversion: int, num_children: int) -> None:
+        """First sight of a parent: count its children's changes from here."""
+        path = self._sealer.path(path)
+        self.tree.set_counts(path, cversion, num_children)
+        self._dirty.add(path)
+
+    def settle_debts(self) -> list[tuple[str, int]]:
+        """Parents under which lives came and went unseen, with their number; all is counted now."""
+        debts, self.debt = self.debt, {}
+        lives = []
+        for path, owed in sorted(debts.items()):
+            known = self.tree.counted(path)
+            if known is None or owed == 0:
+                continue
+            self.start_counting(path, known.cversion + owed, known.num_children)
+            if owed > 0:
+                # A whole life is two changes; half a one is a child that is hidden from us.
+                lives.append((path, (owed + 1) // 2))
+        return lives
+
+    def _seal(self, draft: Draft) -> Sealed | None:
+        has_value = draft.fidelity == "exact" and draft.op in ("create", "set", "read")
+        return self._sealer.seal(draft.path, draft.data) if has_value else None
+
+    def _event(self, draft: Draft, sealed: Sealed | None) -> Event:
+        return Event(
+            cluster=self._cluster,
+            log_id=self.meta.log_id,
+            seq=self.meta.seq,
+            op=draft.op,
+            observed_at_ms=self.meta.observed_at_ms,
+            path=draft.path,
+            kind=self._sealer.kind(draft.path) if draft.origin else None,
+            zxid=draft.zxid,
+            zxid_min=draft.zxid_min,
+            data=sealed.text if sealed else None,
+            data_b64=sealed.b64 if sealed else None,
+            data_zlib_b64=sealed.zlib_b64 if sealed else None,
+            data_hash=sealed.data_hash if sealed else None,
+            fidelity=sealed.fidelity if sealed else draft.fidelity,
+            stat=draft.stat,
+            origin=draft.origin,
+            missed=draft.missed,
+            gap=draft.gap,
+            frame=draft.frame,
+        )
+
+    def _remember(self, draft: Draft, data_hash: bytes) -> None:
+        path, row = draft.path, draft.row
+        self._catch_up(path)
+        self._dirty.add(path)
+        if row is not None and row.unreadable:
+            self.unreadable.add(path)
+        else:
+            self.unreadable.discard(path)
+        if row is None:
+            self.tree.drop(path)
+            self.debt.pop(path, None)
+            self._count(path, draft, born=False)
+            return
+        known = self.tree.counted(path)
+        self.tree.put(path, row, *_child_counts(draft, known), data_hash)
+        if draft.op == "create":
+            self._count(path, draft, born=True)
+
+    def _catch_up(self, path: str) -> None:
+        ahead = self._ahead.pop(path, None)
+        if ahead is not None and ahead.unreleased > 1:
+            self._ahead[path] = Ahead(ahead.row, ahead.unreleased - 1)
+
+    def _count(self, path: str, draft: Draft, born: bool) -> None:
+        if draft.origin == "scan":
+            # Without a model nothing is counted: the parent's own cversion starts the count.
+            return
+        parent = parent_of(path)
+        if parent is not None and self.tree.count_child(parent, born):
+            self._dirty.add(parent)
+            if draft.origin != "watch":
+                # Also below zero: the parent may be another life than the one we counted.
+                self.debt[parent] = self.debt.get(parent, 0) - 1
+
+
+def _child_counts(draft: Draft, known: Counted | None) -> tuple[int, int]:
+    """A new life starts with no children counted; the same one goes on."""
+    if draft.op == "create" or known is None:
+        return 0, 0
+    return known.cversion, known.num_children

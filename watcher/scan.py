@@ -1,0 +1,68 @@
+"""One walk over the whole tree: which paths are still to be read, which are settled. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from zklake.events.envelope import Origin
+
+Purpose = Literal[
+    "resync",  # after every (re)connect: compare with the model
+    "frame",  # publish a read of every znode
+    "audit",  # slowly re-read everything and expect no difference
+]
+
+
+class Scan:
+    """Paths to read, and those whose state is known again."""
+
+    def __init__(self, purpose: Purpose, frame_id: str, *, base_is_model: bool) -> None:
+        self.purpose = purpose
+        self.frame_id = frame_id
+        self.base_is_model = base_is_model
+        self.todo: deque[str] = deque(["/"])
+        # Paths whose story is told from here on by watch events and reads alone.
+        self.settled: set[str] = set()
+        self.outstanding = 0
+        self.znodes = 0
+        # Every path known when the first subtree was found to be gone, sorted.
+        self.known: list[str] | None = None
+        self.differences = 0
+
+    @property
+    def trusts_model(self) -> bool:
+        """No gap lies before a frame or an audit; one lies before every resync."""
+        return self.purpose != "resync"
+
+    @property
+    def publishes_all(self) -> bool:
+        """A frame reads every znode into the log; so does a resync that has no model."""
+        return self.purpose == "frame" or not self.base_is_model
+
+    @property
+    def origin(self) -> Origin:
+        """Where a difference found by this scan comes from."""
+        if self.purpose == "audit":
+            return "audit"
+        return "resync" if self.base_is_model else "scan"
+
+    @property
+    def is_done(self) -> bool:
+        """Everything was read."""
+        return not self.todo and self.outstanding == 0
+
+    def below(self, path: str, known_paths: Callable[[], list[str]]) -> list[str]:
+        """Known paths under a path that this scan has not met, deepest last."""
+        if self.known is None:
+            self.known = sorted(known_paths())
+        first = bisect_left(self.known, path + "/")
+        last = bisect_left(self.known, path + "0")  # "0" is the character after "/"
+        return [below for below in self.known[first:last] if below not in self.settled]
+
+    def add_children(self, path: str, names: Iterable[str]) -> None:
+        """The children of a znode just listed still have to be read."""
+        prefix = "/" if path == "/" else path + "/"
+        self.todo.extend(prefix + name for name in names)

@@ -1,0 +1,58 @@
+"""Data on its way out: redacted first, then put into the envelope's form. Pure.
+
+Nothing of a znode leaves the process but through here.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+
+import msgspec
+
+from watcher.release import Sealed
+from zklake.events.paths import classify
+from zklake.events.redaction import Redactor
+
+# JSON writes a control character as \u00XX: six bytes for one.
+_WORST_ESCAPE = 6
+
+
+class Sealing:
+    """The policy of one installation, and how large a record may be."""
+
+    def __init__(self, redactor: Redactor, max_record_bytes: int) -> None:
+        self._redactor = redactor
+        self._limit = max_record_bytes
+
+    def path(self, path: str) -> str:
+        """The path as it may be published."""
+        return self._redactor.seal_path(path)
+
+    def kind(self, path: str) -> str:
+        """The kind of znode a path names."""
+        return classify(path).kind
+
+    def seal(self, path: str, data: bytes | None) -> Sealed:
+        """What of the data may be published, in the form that fits a record."""
+        kept, fidelity, data_hash = self._redactor.seal(path, self.kind(path), data)
+        if kept is None:
+            return Sealed(None, None, None, data_hash, fidelity)
+        if len(kept) > self._limit // _WORST_ESCAPE and not self._fits(kept):
+            return self._shrink(kept, data_hash, fidelity == "redacted")
+        try:
+            return Sealed(kept.decode(), None, None, data_hash, fidelity)
+        except UnicodeDecodeError:
+            return Sealed(None, base64.b64encode(kept).decode(), None, data_hash, fidelity)
+
+    def _fits(self, data: bytes) -> bool:
+        try:
+            return len(msgspec.json.encode(data.decode())) <= self._limit
+        except UnicodeDecodeError:
+            return len(data) * 4 // 3 + 4 <= self._limit
+
+    def _shrink(self, data: bytes, data_hash: str, redacted: bool) -> Sealed:
+        packed = base64.b64encode(zlib.compress(data, 6)).decode()
+        if len(packed) > self._limit:
+            return Sealed(None, None, None, data_hash, "oversize")
+        return Sealed(None, None, packed, data_hash, "redacted" if redacted else "exact")

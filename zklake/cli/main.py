@@ -1,0 +1,51 @@
+"""`zklake`: the commands, and how errors reach a person. Heavy imports live inside commands."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from zklake import __version__
+from zklake.cli import config, doctor, jars, lab, watch
+from zklake.errors import ZklakeError
+
+app = typer.Typer(
+    name="zklake",
+    help="A Kafka cluster's ZooKeeper tree, as history that anyone can query.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.add_typer(config.app, name="config")
+app.add_typer(jars.app, name="jars")
+app.add_typer(lab.app, name="lab")
+app.command("doctor")(doctor.doctor)
+app.command("watch")(watch.watch)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"zklake {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """A Kafka cluster's ZooKeeper tree, as history that anyone can query."""
+
+
+def main() -> None:
+    """Run the command; a ZklakeError becomes one line on stderr and its own exit code."""
+    try:
+        app()
+    except ZklakeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,51 @@
+"""`zklake watch`: the watcher daemon."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zklake.cli.options import Cluster, Config, Log, ZooKeeper, collect_flags
+
+
+def watch(  # noqa: PLR0917 - a command's options are its parameters
+    zookeeper: ZooKeeper = None,
+    log: Log = None,
+    cluster: Cluster = None,
+    config: Config = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Where /healthz, /readyz and /metrics answer."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print events; write nothing anywhere.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Scan, publish the difference, exit.")
+    ] = False,
+    resnapshot: Annotated[
+        bool, typer.Option("--resnapshot", help="Publish a base frame (a running one: SIGUSR1).")
+    ] = False,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Do not wait for another watcher's silence.")
+    ] = False,
+) -> None:
+    """Publish every znode create, delete and data change to the log."""
+    from watcher.assembly import build_daemon
+    from zklake.logs import configure_logging
+    from zklake.settings.load import load_settings
+
+    flags = collect_flags(zookeeper=zookeeper, log=log, cluster=cluster)
+    if http is not None:
+        flags["watcher.http"] = http
+    settings = load_settings(config, flags)
+    configure_logging()
+    build_daemon(
+        settings,
+        dry_run=dry_run,
+        once=once,
+        resnapshot=resnapshot,
+        take_over=take_over,
+        serves=http is not None or not (dry_run or once),
+    ).run()

@@ -1,0 +1,30 @@
+"""`zklake doctor`: is this machine, with these versions and addresses, fit to run zklake?
+
+Checks only look: none writes, fetches or repairs.
+"""
+
+from __future__ import annotations
+
+from zklake.doctor.finding import Check, Finding, Subject
+from zklake.doctor.machine import check_disk, check_java, check_ports
+from zklake.doctor.reach import check_log, check_watched, check_zookeeper
+from zklake.doctor.versions import check_hashes, check_lock, check_pyspark
+
+__all__ = ["CHECKS", "Finding", "Subject", "examine"]
+
+CHECKS: tuple[Check, ...] = (
+    check_java,
+    check_pyspark,
+    check_lock,
+    check_hashes,
+    check_disk,
+    check_ports,
+    check_zookeeper,
+    check_log,
+    check_watched,
+)
+
+
+def examine(subject: Subject) -> list[Finding]:
+    """Run every check."""
+    return [finding for check in CHECKS for finding in check(subject)]

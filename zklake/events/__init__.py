@@ -1,0 +1,1 @@
+"""The contract: what an event is, which znodes there are, and how their payloads read."""

@@ -1,0 +1,1 @@
+"""What the data of each znode kind says: one file per family, with its kinds and samples."""

@@ -1,0 +1,200 @@
+"""What of a znode may leave the process: an allow-list by kind, decided before anything is written.
+
+Pure: no I/O, no logging. Whatever is withheld leaves a keyed hash behind, so that changes show.
+`publish_paths` opens kinds that are metadata only; credentials stay masked whatever is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+from zklake.errors import SettingsError
+from zklake.events.credentials import (
+    MASK,
+    is_secret_value,
+    is_suspicious,
+    mask,
+    parse_json,
+    write_json,
+)
+from zklake.events.kind import Kind
+from zklake.events.kinds import KIND_BY_NAME, UNKNOWN
+from zklake.events.path_globs import PathGlobs
+from zklake.events.payloads.config import decode_config, decode_config_change
+from zklake.events.payloads.consumer import escape_backslashes
+from zklake.events.payloads.reading import Unreadable
+
+# Token ids stand here as names; id and one leaked key give the token's HMAC.
+TOKENS = "/delegation_token/tokens/"
+_SEALED_NAME = re.compile(r"~[0-9a-f]{16}")
+
+_QUOTAS = frozenset(
+    {
+        "producer_byte_rate",
+        "consumer_byte_rate",
+        "request_percentage",
+        "controller_mutation_rate",
+        "connection_creation_rate",
+    }
+)
+_QUOTA_VALUE = re.compile(r"[0-9][0-9.eE+-]{0,31}")
+_CONFIG_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+# Entities whose names are no persons'.
+_NAMED_OPENLY = frozenset({"topics", "clients", "brokers", "ips"})
+
+
+class Sealed(NamedTuple):
+    """What may be published. The hash is that of the true data."""
+
+    data: bytes | None
+    fidelity: Literal["exact", "redacted"]
+    data_hash: str
+
+
+class Redactor:
+    """The policy with the settings of one installation. redact_paths wins over publish_paths."""
+
+    def __init__(
+        self, key: bytes, publish_paths: Iterable[str] = (), redact_paths: Iterable[str] = ()
+    ) -> None:
+        if not key:
+            raise SettingsError("the redaction key is empty: hashes of secrets could be guessed")
+        # BLAKE2 takes keys of up to 64 bytes; this makes one of any length.
+        self._key = hashlib.blake2b(key).digest()
+        self._publish = PathGlobs(publish_paths)
+        self._redact = PathGlobs(redact_paths)
+
+    def seal(self, path: str, kind: str, data: bytes | None) -> Sealed:
+        """The part of a znode's data that may be published."""
+        data_hash = self.hash_data(data)
+        if not data:
+            return Sealed(data, "exact", data_hash)
+        kept = None if self._redact.holds(path) else self._keep(path, kind, data)
+        return Sealed(kept, "exact" if kept == data else "redacted", data_hash)
+
+    def seal_path(self, path: str) -> str:
+        """The path as it may be published: a token's id becomes a keyed hash. Idempotent."""
+        if not path.startswith(TOKENS):
+            return path
+        return TOKENS + "/".join(self._seal_name(name) for name in path[len(TOKENS) :].split("/"))
+
+    def hash_data(self, data: bytes | None) -> str:
+        """16 hex digits that tell equal data from changed data, and nothing else."""
+        return hashlib.blake2b(data or b"", key=self._key, digest_size=8).hexdigest()
+
+    def _seal_name(self, name: str) -> str:
+        if not name or _SEALED_NAME.fullmatch(name):
+            return name
+        raw = name.encode(errors="surrogatepass")
+        keyed = hashlib.blake2b(raw, key=self._key, digest_size=8, person=b"path")
+        return "~" + keyed.hexdigest()
+
+    def _keep(self, path: str, name: str, data: bytes) -> bytes | None:
+        kind = KIND_BY_NAME.get(name, UNKNOWN)
+        closed, opened = _RULES[kind.sensitivity]
+        if kind is UNKNOWN and path.startswith(TOKENS):
+            return None
+        rule = opened if self._publish.holds(path) else closed
+        try:
+            return rule(kind, data)
+        except RecursionError:
+            # Masking needs more stack than parsing did.
+            return None
+
+
+def _withhold(kind: Kind, data: bytes) -> bytes | None:
+    return None
+
+
+def _keep_open(kind: Kind, data: bytes) -> bytes | None:
+    """Known data: numbers stay, for names of topics and listeners stand as keys here."""
+    if not is_suspicious(data):
+        return data
+    tree = _parse(data)
+    if tree is not None:
+        return _masked(data, tree, mask(tree, keep_numbers=True))
+    # Text forms of old releases hold names of groups and hosts, and nothing else.
+    is_text = data.lstrip()[:1] not in (b"{", b"[", b'"')
+    return data if is_text and not isinstance(kind.decode(data), Unreadable) else None
+
+
+def _keep_opened(kind: Kind, data: bytes) -> bytes | None:
+    """Data of unknown make that somebody opened."""
+    return _keep_config(kind, data) if is_suspicious(data) else data
+
+
+def _keep_config(kind: Kind, data: bytes) -> bytes | None:
+    tree = _parse(data)
+    return None if tree is None else _masked(data, tree, mask(tree, keep_numbers=False))
+
+
+def _keep_user(kind: Kind, data: bytes) -> bytes | None:
+    """Names of all entries and values of quotas; nothing else, whatever it looks like."""
+    config, tree = decode_config(data), _parse(data)
+    if isinstance(config, Unreadable) or tree is None:
+        return None
+    entries = {_config_name(key): _quota(key, value) for key, value in config.config.items()}
+    return _masked(data, tree, {"version": config.version, "config": entries})
+
+
+def _config_name(key: str) -> str:
+    return key if _CONFIG_NAME.fullmatch(key) and not is_secret_value(key) else MASK
+
+
+def _quota(key: str, value: str) -> str:
+    return value if key in _QUOTAS and _QUOTA_VALUE.fullmatch(value) else MASK
+
+
+def _keep_change(kind: Kind, data: bytes) -> bytes | None:
+    change, tree = decode_config_change(data), _parse(data)
+    if isinstance(change, Unreadable) or tree is None:
+        return None
+    entity_type, _, name = change.entity_path.partition("/")
+    if entity_type not in _NAMED_OPENLY:
+        entity_type, name = ("users" if entity_type == "users" else MASK), MASK
+    match change.version:
+        case 0:
+            kept: Any = name
+        case 1:
+            kept = {"version": 1, "entity_type": entity_type, "entity_name": name}
+        case _:
+            kept = {"version": change.version, "entity_path": f"{entity_type}/{name}"}
+    return _masked(data, tree, kept)
+
+
+def _parse(data: bytes) -> Any:
+    """JSON, also with the raw backslashes of 0.8.0-0.8.1; None when it cannot be read."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    # A \u in text that is no JSON might spell a word that masking would then not see.
+    candidates = (text,) if r"\u" in text else (text, escape_backslashes(text))
+    for candidate in candidates:
+        try:
+            return parse_json(candidate)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def _masked(data: bytes, tree: Any, kept: Any) -> bytes:
+    return data if kept == tree else write_json(kept)
+
+
+_Rule = Callable[[Kind, bytes], bytes | None]
+
+# By sensitivity: the rule, and the rule where publish_paths opens the path.
+_RULES: dict[str, tuple[_Rule, _Rule]] = {
+    "open": (_keep_open, _keep_open),
+    "empty": (_withhold, _keep_opened),
+    "config": (_keep_config, _keep_config),
+    "user": (_keep_user, _keep_user),
+    "change": (_keep_change, _keep_open),
+    "sealed": (_withhold, _keep_opened),
+    "token": (_withhold, _keep_config),
+    "secret": (_withhold, _withhold),
+}

@@ -1,0 +1,61 @@
+"""What a person sees while JARs arrive: a bar in a terminal, plain lines elsewhere, on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from zklake.jars.lock import Coordinate
+
+
+class Progress(Protocol):
+    """Told what happens, in order."""
+
+    def wait(self, directory: str) -> None:
+        """Another process is fetching into this cache."""
+
+    def fetch(self, set_name: str, total: int) -> None:
+        """A set with this many JARs to bring begins."""
+
+    def advance(self, jar: Coordinate) -> None:
+        """A JAR has arrived."""
+
+
+class Lines:
+    """Plain lines, through any function that takes one."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self._write = write
+        self._set_name, self._total, self._done = "", 0, 0
+
+    def wait(self, directory: str) -> None:
+        """Say why nothing moves."""
+        self._write(f"another process is fetching into {directory}: waiting for it")
+
+    def fetch(self, set_name: str, total: int) -> None:
+        """Start counting."""
+        self._set_name, self._total, self._done = set_name, total, 0
+        if total:
+            self._write(f"{set_name}: {total} JARs to fetch")
+        else:
+            self._write(f"{set_name}: resolving")
+
+    def advance(self, jar: Coordinate) -> None:
+        """Count."""
+        self._done += 1
+        place = f"{self._done} of {self._total}" if self._total else f"{self._done}"
+        self._write(f"{self._set_name}: {place}  {jar}")
+
+
+@contextmanager
+def show_progress() -> Iterator[Progress]:
+    """Lines on stderr; in a terminal they replace one another beside a spinner."""
+    if not sys.stderr.isatty():
+        yield Lines(lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
+
+    with Console(stderr=True).status("") as status:
+        yield Lines(status.update)

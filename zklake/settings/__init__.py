@@ -1,0 +1,1 @@
+"""What a person may set, where it came from, and why it was refused. Importing this is cheap."""

@@ -1,0 +1,188 @@
+"""Every setting: its group, type, default and description. No source, no origin, no socket.
+
+The texts under the fields are what docs/settings.md and `zklake config show --json` print.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from zklake.settings.values import (
+    Client,
+    ClientOptions,
+    Digest,
+    HostPorts,
+    Listen,
+    Name,
+    PathPattern,
+    ZooKeeperConnect,
+)
+
+
+class Group(BaseModel):
+    """Settings that belong together; a table of the TOML file."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
+
+
+class ZooKeeperSettings(Group):
+    """The ZooKeeper whose tree is watched, and how to get in."""
+
+    connect: ZooKeeperConnect = "127.0.0.1:2181"
+    """The ensemble, and the chroot of the Kafka cluster if it has one."""
+    session_timeout_ms: Annotated[int, Field(ge=100)] = 30_000
+    """Session timeout asked of ZooKeeper, which may grant another."""
+    tls: bool = False
+    """Connect by TLS."""
+    ca_file: Path | None = None
+    """PEM file of the CAs that sign the servers' certificates."""
+    cert_file: Path | None = None
+    """PEM file of our client certificate."""
+    key_file: Path | None = None
+    """PEM file of the client certificate's key."""
+    key_password: SecretStr | None = None
+    """Password of that key."""
+    check_hostname: bool = True
+    """The server's certificate must name the host we connected to."""
+    verify_certs: bool = True
+    """The server's certificate must be signed by a CA we know."""
+    digest: Digest | None = None
+    """Digest authentication, as user:password."""
+    sasl_mechanism: Literal["DIGEST-MD5", "GSSAPI"] | None = None
+    """Authenticate by SASL with this mechanism: DIGEST-MD5 or GSSAPI."""
+    sasl_username: str | None = None
+    """User of SASL DIGEST-MD5."""
+    sasl_password: SecretStr | None = None
+    """Password of SASL DIGEST-MD5."""
+    sasl_service: str = "zookeeper"
+    """Service name in the servers' Kerberos principal."""
+    force_one_shot: bool = False
+    """Use one-shot watches, as before ZooKeeper 3.6; what they coalesce is declared."""
+
+    @model_validator(mode="after")
+    def _hang_together(self) -> Self:
+        needs_tls = ("ca_file", "cert_file", "key_file", "key_password")
+        lonely = [name for name in needs_tls if getattr(self, name) is not None]
+        if lonely and not self.tls:
+            raise ValueError(f"{', '.join(lonely)} without tls = true would not be used")
+        if self.check_hostname and not self.verify_certs:
+            raise ValueError("verify_certs = false needs check_hostname = false too")
+        if self.sasl_mechanism == "DIGEST-MD5" and not (self.sasl_username and self.sasl_password):
+            raise ValueError("DIGEST-MD5 needs sasl_username and sasl_password")
+        return self
+
+
+class LogSettings(Group):
+    """The Kafka that holds the log: our topics, not the watched cluster's."""
+
+    bootstrap: HostPorts = "127.0.0.1:9092"
+    """Brokers of the log's Kafka (0.11 or later)."""
+    client: Client = ClientOptions()
+    """librdkafka options for it: security.protocol, sasl.*, ssl.*."""
+    topic_prefix: Name = "zklake"
+    """The topics are <prefix>.<cluster> and <prefix>.<cluster>.tree."""
+    replication_factor: PositiveInt | None = None
+    """Replicas of our topics; not set: min(3, brokers)."""
+
+
+class WatchedSettings(Group):
+    """The brokers of the watched cluster, asked for log ends and Kafka-stored groups."""
+
+    bootstrap: HostPorts | None = None
+    """Brokers of the watched cluster; not set: found in /brokers/ids."""
+    client: Client = ClientOptions()
+    """librdkafka options for them: security.protocol, sasl.*, ssl.*."""
+
+
+class WatcherSettings(Group):
+    """`zklake watch`: bounds, pace, and what may leave the process."""
+
+    buffer_bytes: Annotated[int, Field(ge=1 << 20)] = 64 << 20
+    """Bytes of events held while Kafka is away; past that we let go of ZooKeeper."""
+    reads_in_flight: PositiveInt = 1000
+    """Unanswered ZooKeeper reads at a time."""
+    batch_events: PositiveInt = 5000
+    """Events in one Kafka transaction at most."""
+    batch_ms: PositiveInt = 100
+    """How long an event waits for its batch to fill at most."""
+    http: Listen = "127.0.0.1:9464"
+    """Where /healthz, /readyz and /metrics answer."""
+    frame_interval_s: PositiveInt = 86_400
+    """Seconds between base frames."""
+    audit_reads_per_second: Annotated[int, Field(ge=0)] = 50
+    """Pace of the audit that re-reads the tree; 0 turns it off."""
+    takeover_after_ms: Annotated[int, Field(ge=1000)] = 10_000
+    """A standby takes over after this long without a heartbeat; they come each second."""
+    publish_paths: tuple[PathPattern, ...] = ()
+    """Patterns of paths outside Kafka's tree whose data is published too."""
+    redact_paths: tuple[PathPattern, ...] = ()
+    """Patterns of paths whose data is withheld, beside the built-in ones."""
+    hash_key_file: Path | None = None
+    """File with the key of the hash that stands for withheld data."""
+    max_record_bytes: Annotated[int, Field(ge=1000)] = 900_000
+    """Znodes that make a larger record are published as oversize, without data."""
+
+
+class LakeSettings(Group):
+    """Where the Delta tables are."""
+
+    path: Annotated[str, Field(min_length=1)] = "./lake"
+    """The tables are <path>/<cluster>/<table>."""
+
+
+class StreamSettings(Group):
+    """`zklake stream`: the fold from the log into the lake."""
+
+    trigger_ms: Annotated[int, Field(ge=0)] = 1000
+    """Time from the start of a batch to the next at least."""
+    max_offsets_per_trigger: PositiveInt = 300_000
+    """Records in one batch at most."""
+    checkpoint: Annotated[str, Field(min_length=1)] | None = None
+    """Directory of Spark's checkpoint; not set: in the lake, beside the tables."""
+    http: Listen = "127.0.0.1:9465"
+    """Where /healthz, /readyz and /metrics answer."""
+    driver_memory: Annotated[str, Field(pattern=r"^[1-9]\d*[mg]$")] = "2g"
+    """Heap of the driver's JVM."""
+
+
+class DashboardSettings(Group):
+    """`zklake dashboard`."""
+
+    http: Listen = "127.0.0.1:8080"
+    """Where the dashboard answers."""
+
+
+class Settings(BaseSettings):
+    """All settings; built by zklake.settings.load, which alone knows the sources."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
+    )
+
+    cluster: Name = "kafka"
+    """Name of the watched cluster, in topics and in the lake."""
+    zookeeper: ZooKeeperSettings = ZooKeeperSettings()
+    log: LogSettings = LogSettings()
+    watched: WatchedSettings = WatchedSettings()
+    watcher: WatcherSettings = WatcherSettings()
+    lake: LakeSettings = LakeSettings()
+    stream: StreamSettings = StreamSettings()
+    dashboard: DashboardSettings = DashboardSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what load hands over: the library's own sources pass unknown names in silence."""
+        return (init_settings,)
