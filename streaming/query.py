@@ -21,8 +21,11 @@ from streaming.source import fresh_checkpoint, read_log
 from streaming.summary import Summary
 from zklake.errors import LakeError, LogError, ZklakeError
 
-_KAFKA_SIGNS = ("org.apache.kafka", "KafkaException", "UnknownTopicOrPartition", "offsets", "KAFKA")
+_KAFKA_SIGNS = ("org.apache.kafka", "KafkaException", "UnknownTopicOrPartition", "KAFKA")
+_LOSS_SIGNS = ("KAFKA_DATA_LOSS", "OffsetOutOfRange", "may have been lost", "could not be met")
 _POLL_S = 0.2
+# A batch that hangs must not keep the process for ever; the lake is safe at any point.
+_LAST_BATCH_S = 60.0
 
 OnBatch = Callable[[Summary, float], None]
 
@@ -100,7 +103,7 @@ class Run:
         try:
             while not query.awaitTermination(_POLL_S):  # type: ignore[arg-type]
                 if self._stop.is_set():
-                    self._idle.wait()
+                    self._idle.wait(_LAST_BATCH_S)
                     query.stop()
                     return
         except PySparkException as error:
@@ -114,6 +117,12 @@ class Run:
             return self._error
         stream, cause = self._stream, self._error or error
         text = " ".join(str(cause).split())[:600]
+        if any(sign in str(cause) for sign in _LOSS_SIGNS):
+            return LakeError(
+                f"topic {stream.topic} on {stream.bootstrap} no longer holds what follows offset "
+                f"{self._progress.offset} of the lake {stream.lake}/{stream.cluster}: {text}. "
+                "Fold the log into a new lake (--lake), or restore the topic"
+            )
         if self._error is None and any(sign in str(error) for sign in _KAFKA_SIGNS):
             return LogError(
                 f"topic {stream.topic} on {stream.bootstrap} cannot be read: {text}. "

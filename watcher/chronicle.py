@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from functools import partial
 
+import msgspec
+
 from watcher.drafts import Draft, publish_stat
 from watcher.explain import Explanation, difference, explain
 from watcher.messages import (
@@ -63,7 +65,8 @@ class Chronicle:
         # Reads that an audit may still send before the next tick.
         self.audit_allowance = 0
         self.limit = reads_in_flight
-        self.gap_id: str | None = None
+        # The gap that is open: what began it, and the last moment at which everything was told.
+        self.gap: Gap | None = None
         self._reading: dict[str, Reading] = {}
         self._wanted: deque[str] = deque()
         self._frame_wanted = False
@@ -91,7 +94,7 @@ class Chronicle:
 
     def succeed(self, other: Chronicle) -> None:
         """Go on where another kind of chronicle stopped: the server's version has changed."""
-        self.gaps, self.gap_id, self.zxid = other.gaps, other.gap_id, other.zxid
+        self.gaps, self.gap, self.zxid = other.gaps, other.gap, other.zxid
         self.audits, self.audit_differences = other.audits, other.audit_differences
 
     def want_frame(self) -> None:
@@ -116,14 +119,19 @@ class Chronicle:
         self.requests.append(Request("sync", "/"))
         if self.recursive:
             self.requests.append(Request("add_watch", "/"))
-        self._start_scan("resync", self.gap_id or "", at_ms)
+        self._start_scan("resync", self.gap.id if self.gap else "", at_ms)
 
     def _on_disconnected(self, reason: GapReason, at_ms: int) -> None:
         """What was seen is told as far as it is known; the rest lies in the gap."""
         reading, self._reading = self._reading, {}
         for path, pending in reading.items():
-            if pending.events:
+            if pending.trusted and pending.events:
                 self._resolve(path, pending, None, at_ms)
+            else:
+                # No read bridged the gap before these events: they are part of it, and the next
+                # scan tells what came of them.
+                for slot in pending.slots:
+                    slot.drafts = []
         self.release.run(self.zxid)
         self.release.debt.clear()
         self.requests.clear()
@@ -136,15 +144,16 @@ class Chronicle:
             self.zxid = 0
 
     def _declare_gap(self, reason: GapReason, at_ms: int) -> None:
-        # A connection that breaks before its scan is done prolongs the gap that is open.
-        self.gap_id = self.gap_id or str(self.release.next_seq)
-        gap = Gap(
-            id=self.gap_id,
-            reason=reason,
-            from_ms=self.release.meta.observed_at_ms or None,
-            from_zxid=self.zxid or None,
-            coalescing=not self.recursive,
-        )
+        # A connection that breaks before its scan is done prolongs the gap that is open: same id,
+        # same beginning.
+        if self.gap is None:
+            self.gap = Gap(
+                id=str(self.release.next_seq),
+                reason=reason,
+                from_ms=self.release.meta.observed_at_ms or None,
+                from_zxid=self.zxid or None,
+            )
+        gap = msgspec.structs.replace(self.gap, reason=reason, coalescing=not self.recursive)
         self.gaps[reason] += 1
         self.release.append(Slot(at_ms, [Draft("gap", "/", gap=gap)]))
 
@@ -344,7 +353,7 @@ class Chronicle:
         """All the scan saw is in the log: say what it could not see, and that it is complete."""
         reason = self.lives_reason if scan.trusts_model else "disconnected"
         for path, lives in self.release.settle_debts():
-            gap = Gap(id=self.gap_id or scan.frame_id, reason=reason, lives=lives)
+            gap = Gap(id=scan.frame_id, reason=reason, lives=lives)
             self.release.emit(Draft("gap", path, gap=gap), at_ms, self.zxid)
         if scan.purpose == "audit":
             return
@@ -356,7 +365,7 @@ class Chronicle:
         )
         self.release.emit(Draft("in_sync", "/", frame=frame), at_ms, self.zxid)
         if scan.purpose == "resync":
-            self.in_sync, self.gap_id = True, None
+            self.in_sync, self.gap = True, None
 
 
 def _frame_read(scan: Scan, told: Explanation, path: str, reply: Reply | None) -> list[Draft]:

@@ -54,11 +54,19 @@ class CoalescingChronicle(Chronicle):
     def _on_event(self, event: WatchEvent, at_ms: int) -> None:
         if event.type == CHILD:
             if not self._being_listed[event.path]:
-                self._list(event.path)
+                self._look(event.path)
         elif event.type != DELETED:
             self._want(event.path)
         elif event.path in self._reading or self.release.row(event.path) is not None:
             super()._on_event(event, at_ms)
+
+    def _look(self, path: str) -> None:
+        # A scan waits for it: else a child that was gone before it could be read would be counted
+        # half by the scan and half by the look.
+        if self.scan is not None:
+            self.scan.outstanding += 1
+            self._listed_for_scan[path] += 1
+        self._list(path)
 
     def _want(self, path: str) -> None:
         if path not in self._reading:
@@ -73,16 +81,14 @@ class CoalescingChronicle(Chronicle):
 
     def _descend(self, scan: Scan, path: str, stat: ZnodeStat) -> None:
         # Childless znodes are listed too: that arms the watch for their first child.
-        scan.outstanding += 1
-        self._listed_for_scan[path] += 1
-        self._list(path)
+        self._look(path)
 
     def _on_value(self, reply: Reply, reading: Reading, at_ms: int) -> None:
         before = self.release.row(reply.path)
         super()._on_value(reply, reading, at_ms)
         is_new = before is None or reply.stat is None or before.czxid != reply.stat.czxid
         if is_new and not reading.of_scan and reply.stat is not None:
-            self._list(reply.path)
+            self._look(reply.path)
         self._check_off(reply.path, at_ms)
 
     def _on_children(self, reply: Reply, at_ms: int) -> None:
@@ -138,9 +144,11 @@ class CoalescingChronicle(Chronicle):
     def _declare_coalesced(self, path: str, cversion: int, at_ms: int) -> None:
         """Lives between two looks at a parent: their number is all that can be known."""
         known = self.release.tree.counted(path)
-        if known is None or cversion <= known.cversion:
+        # The odd one is a child that was gone again before it could be read: the next listing
+        # counts its other half.
+        lives = (cversion - known.cversion) // 2 if known is not None else 0
+        if known is None or lives <= 0:
             return
-        lives = (cversion - known.cversion + 1) // 2
-        self.release.start_counting(path, cversion, known.num_children)
+        self.release.start_counting(path, known.cversion + 2 * lives, known.num_children)
         gap = Gap(str(self.release.next_seq), "coalesced", lives=lives, coalescing=True)
         self.release.emit(Draft("gap", path, gap=gap), at_ms, self.zxid)

@@ -113,6 +113,7 @@ class Daemon:
             kafka = self._open_log(self)
             try:
                 self._watch(kafka)
+                return
             except Fenced:
                 raise
             except GaveUp:

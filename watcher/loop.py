@@ -97,10 +97,9 @@ class Loop:
         self._hand_over()
 
     def _send(self) -> None:
-        requests = self.chronicle.requests
+        requests, self.chronicle.requests = self.chronicle.requests, []
         if requests:
             self._session.send(requests)
-            requests.clear()
 
     def _meet(self, message: Connected, recursive: bool) -> None:
         """A rolling upgrade may bring a server of another kind."""

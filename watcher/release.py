@@ -82,6 +82,8 @@ class Release:
         # Child creates + deletes that a parent's cversion shows and no event has told yet.
         self.debt: dict[str, int] = {}
         self.unreadable: set[str] = set()
+        # Child changes told of a parent that no scan has met yet: how many, and the children left.
+        self._early: dict[str, tuple[int, int]] = {}
         self._ahead: dict[str, Ahead] = {}
         self._cluster = cluster
         self._sealer = sealer
@@ -201,7 +203,7 @@ class Release:
         self._dirty.add(path)
 
     def settle_debts(self) -> list[tuple[str, int]]:
-        """Parents under which lives came and went unseen, with their number; all is counted now."""
+        """Parents under which lives came and went unseen, with their number: two changes each."""
         debts, self.debt = self.debt, {}
         lives = []
         for path, owed in sorted(debts.items()):
@@ -209,9 +211,9 @@ class Release:
             if known is None or owed == 0:
                 continue
             self.start_counting(path, known.cversion + owed, known.num_children)
-            if owed > 0:
-                # A whole life is two changes; half a one is a child that is hidden from us.
-                lives.append((path, (owed + 1) // 2))
+            if owed > 1:
+                lives.append((path, owed // 2))
+        self._early.clear()
         return lives
 
     def _seal(self, draft: Draft) -> Sealed | None:
@@ -251,12 +253,13 @@ class Release:
             self.unreadable.discard(path)
         if row is None:
             self.tree.drop(path)
+            self._early.pop(path, None)
             self.debt.pop(path, None)
             self._count(path, draft, born=False)
             return
         known = self.tree.counted(path)
-        self.tree.put(path, row, *_child_counts(draft, known), data_hash)
-        if draft.op == "create":
+        self.tree.put(path, row, *self._child_counts(draft, known), data_hash)
+        if draft.op == "create" or (draft.op == "unreadable" and known is None):
             self._count(path, draft, born=True)
 
     def _catch_up(self, path: str) -> None:
@@ -269,15 +272,19 @@ class Release:
             # Without a model nothing is counted: the parent's own cversion starts the count.
             return
         parent = parent_of(path)
-        if parent is not None and self.tree.count_child(parent, born):
+        if parent is None:
+            return
+        if not self.tree.count_child(parent, born):
+            changes, left = self._early.get(parent, (0, 0))
+            self._early[parent] = (changes + 1, left + (1 if born else -1))
+        else:
             self._dirty.add(parent)
             if draft.origin != "watch":
                 # Also below zero: the parent may be another life than the one we counted.
                 self.debt[parent] = self.debt.get(parent, 0) - 1
 
-
-def _child_counts(draft: Draft, known: Counted | None) -> tuple[int, int]:
-    """A new life starts with no children counted; the same one goes on."""
-    if draft.op == "create" or known is None:
-        return 0, 0
-    return known.cversion, known.num_children
+    def _child_counts(self, draft: Draft, known: Counted | None) -> tuple[int, int]:
+        """A new life starts with what was already told of its children; the same one goes on."""
+        if draft.op == "create" or known is None:
+            return self._early.pop(draft.path, (0, 0))
+        return known.cversion, known.num_children

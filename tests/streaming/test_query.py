@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-import uuid
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 
 from delta_tables import reading
@@ -14,35 +10,14 @@ from lab.cluster import Cluster
 from streaming.daemon import run_once
 from streaming.query import Stream
 from tests.streaming.story import Story
-from zklake.errors import LogError
-from zklake.events.envelope import Event, encode
+from tests.streaming.topic import Topic
+from zklake.errors import LakeError, LogError
 
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.integration,
     pytest.mark.filterwarnings("ignore:unclosed <socket"),
 ]
-
-
-class Topic:
-    """A log of its own on a real broker, written in transactions as the watcher does."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self.name = f"zklake.{uuid.uuid4().hex[:8]}"
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        admin.create_topics([NewTopic(self.name, 1, 1)])[self.name].result(30)
-        self._producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": self.name})
-        self._producer.init_transactions(30)
-
-    def write(self, events: Sequence[Event], *, abort: bool = False) -> None:
-        self._producer.begin_transaction()
-        for event in events:
-            self._producer.produce(self.name, encode(event))
-        self._producer.flush(30)
-        if abort:
-            self._producer.abort_transaction(30)
-        else:
-            self._producer.commit_transaction(30)
 
 
 def test_a_broker_is_killed_and_comes_back(
@@ -76,4 +51,19 @@ def test_a_topic_that_is_not_there_is_named(
 ) -> None:
     stream = Stream(cluster.bootstrap, "zklake.nowhere", "c", str(tmp_path))
     with pytest.raises(LogError, match=r"zklake\.nowhere.*zklake watch"):
+        run_once(spark, stream)
+
+
+def test_a_log_trimmed_past_the_lake_stops_the_fold(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = Topic(cluster.bootstrap)
+    stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path))
+    story = Story().register(1, czxid=10)
+    topic.write(story.events)
+    run_once(spark, stream)
+    topic.write(story.leave(1, czxid=10, zxid=20).events[-1:])
+    topic.write(story.register(1, czxid=30).events[-2:])
+    topic.trim(5)
+    with pytest.raises(LakeError, match="no longer holds what follows offset 2"):
         run_once(spark, stream)

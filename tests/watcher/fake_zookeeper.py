@@ -57,6 +57,8 @@ class Change:
     czxid: int
     version: int
     data: bytes | None = None
+    owner: int = 0
+    session_close: bool = False
 
 
 def parent(path: str) -> str:
@@ -92,23 +94,25 @@ class FakeZooKeeper:
         up = self.nodes[parent(path)]
         up.children.add(path.rpartition("/")[2])
         up.created += 1
-        self.changes.append(Change(zxid, "create", path, zxid, 0, data))
+        self.changes.append(Change(zxid, "create", path, zxid, 0, data, owner))
         self._fire(zxid, CREATED, path)
 
     def set(self, path: str, data: bytes, zxid: int | None = None) -> None:
         zxid = zxid or self.begin()
         node = self.nodes[path]
         node.data, node.mzxid, node.version = data, zxid, node.version + 1
-        self.changes.append(Change(zxid, "set", path, node.czxid, node.version, data))
+        self.changes.append(Change(zxid, "set", path, node.czxid, node.version, data, node.owner))
         self._fire(zxid, CHANGED, path)
 
-    def delete(self, path: str, zxid: int | None = None) -> None:
+    def delete(self, path: str, zxid: int | None = None, *, closing: bool = False) -> None:
         zxid = zxid or self.begin()
         node = self.nodes.pop(path)
         up = self.nodes[parent(path)]
         up.children.discard(path.rpartition("/")[2])
         up.deleted += 1
-        self.changes.append(Change(zxid, "delete", path, node.czxid, node.version))
+        self.changes.append(
+            Change(zxid, "delete", path, node.czxid, node.version, None, node.owner, closing)
+        )
         if not node.sealed:
             self._fire(zxid, DELETED, path)
         elif not self.recursive:
@@ -117,7 +121,7 @@ class FakeZooKeeper:
     def close_session(self, owner: int) -> None:
         zxid = self.begin()
         for path in [p for p, n in self.nodes.items() if n.owner == owner]:
-            self.delete(path, zxid)
+            self.delete(path, zxid, closing=True)
 
     def set_acl(self, path: str) -> None:
         self.begin()

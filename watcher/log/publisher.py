@@ -14,6 +14,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from watcher.log.batch import MAX_RECORD_BYTES, Batch
 from watcher.log.clients import LIBRDKAFKA, producer_config
+from watcher.log.contact import Contact, Presence
 from watcher.log.outcome import is_committed
 from watcher.log.partition import PartitionReader
 from watcher.log.resume import read_last_event
@@ -45,37 +46,42 @@ class Publisher:
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         """`on_state` hears of each change of `connected`; while `stopping`, nothing is awaited."""
-        self.connected = False
         self._where = f"the log of {cluster} at {bootstrap}"
-        self._on_state = on_state
+        self._contact = Contact(on_state)
         self._stopping = stopping
-        self._trouble = ""
         self._open_since: float | None = None
         self._topics = name_topics(cluster)
         self._reader_args = (bootstrap, client_config, self._topics.events, CALL_S)
         self._config = producer_config(bootstrap, client_config, f"zklake.{cluster}")
         self._timeout_s = self._config["transaction.timeout.ms"] / 1000
         self._producer = self._make_producer()
-        self._sender = Sender(self._topics, check_stop=self._check_stop, on_slow=self._lose)
+        self._presence = Presence(self._topics)
+        self._sender = Sender(self._topics, check_stop=self._check_stop, on_slow=self._contact.lose)
+
+    @property
+    def connected(self) -> bool:
+        """False while Kafka does not do what we ask."""
+        return self._contact.connected
 
     def fence(self) -> None:
         """Shut every earlier watcher of this cluster out, and end its open transaction."""
         self._call("fence", self._producer.init_transactions)
-        self._find()
+        self._contact.find()
 
     def publish(self, batch: Batch) -> None:
         """Commit the batch, however long Kafka is away. After an error, close and resume anew."""
         _check_sizes(batch)
         for pause_s in _pauses():
             try:
-                self._attempt(batch)
-                return self._find()
-            except (AbortNeeded, LostTrack) as error:
-                self._lose(str(error))
-            self._pause(pause_s)
-            self._abort()
+                return self._attempt(batch)
+            except AbortNeeded as error:
+                self._contact.lose(str(error))
+            except LostTrack as error:
+                self._contact.lose(str(error))
+                self._renew(batch)
             if self._counts(batch):
-                return self._find()
+                return self._contact.find()
+            self._pause(pause_s)
 
     def close(self) -> None:
         """Let go in a few seconds; a transaction that stays open is ended by the next fence."""
@@ -87,32 +93,37 @@ class Publisher:
     def _attempt(self, batch: Batch) -> None:
         self._call("begin", lambda timeout_s: self._producer.begin_transaction())
         self._open_since = time.monotonic()
-        self._sender.send(self._producer, batch)
-        self._commit()
+        try:
+            self._sender.send(self._producer, batch)
+            self._commit()
+        except AbortNeeded:
+            self._call("abort", self._producer.abort_transaction)
+            self._open_since = None
+            raise
+        self._contact.find()
 
     def _commit(self) -> None:
         # After a timeout the same call again asks for the outcome of the same commit.
         self._call("commit", self._producer.commit_transaction)
         self._open_since = None
 
-    def _abort(self) -> None:
-        try:
-            self._call("abort", self._producer.abort_transaction)
-        except LostTrack:
-            self._empty()
-            self._producer = self._make_producer()
-            self._call("fence", self._producer.init_transactions)
+    def _renew(self, batch: Batch) -> None:
+        self._counts(batch)  # raises Fenced when another watcher writes: it shall not be shut out
+        self._empty()
+        self._producer = self._make_producer()
+        self._call("fence", self._producer.init_transactions)
         self._open_since = None
 
     def _counts(self, batch: Batch) -> bool:
         """Whether the batch was committed all the same, and only the answer got lost."""
         for pause_s in _pauses():
+            self._presence.check(self._producer, CALL_S)
             try:
                 with PartitionReader(*self._reader_args) as events:
                     last = read_last_event(events)
                 break
             except LogError as error:
-                self._lose(str(error))
+                self._contact.lose(str(error))
             self._pause(pause_s)
         return is_committed(batch, last)
 
@@ -124,7 +135,7 @@ class Publisher:
             self._producer.flush(CLOSE_S)
 
     def _make_producer(self) -> Producer:
-        return Producer(self._config | {"error_cb": self._note}, logger=LIBRDKAFKA)
+        return Producer(self._config | {"error_cb": self._contact.note}, logger=LIBRDKAFKA)
 
     def _call(self, what: str, call: Callable[[float], None]) -> None:
         for pause_s in _pauses():
@@ -133,10 +144,10 @@ class Publisher:
             except KafkaException as error:
                 self._weigh(what, error.args[0])
                 self._hear()
-                self._lose(f"{what}: {error.args[0].str()}")
+                self._contact.lose(f"{what}: {error.args[0].str()}")
             except SystemError:
                 # A report came in while a fatal error was being raised: the next call raises it.
-                self._lose(what)
+                self._contact.lose(what)
             self._pause(pause_s)
 
     def _weigh(self, what: str, error: KafkaError) -> None:
@@ -164,28 +175,15 @@ class Publisher:
         with suppress(KafkaException, SystemError):
             self._producer.poll(0)
 
-    def _note(self, error: KafkaError) -> None:
-        if error.code() != KafkaError._ALL_BROKERS_DOWN or not self._trouble:
-            self._trouble = error.str()
-
-    def _lose(self, reason: str) -> None:
-        if self.connected:
-            self.connected = False
-            self._on_state(False, self._trouble or reason)
-
-    def _find(self) -> None:
-        self._trouble = ""
-        if not self.connected:
-            self.connected = True
-            self._on_state(True, "")
-
     def _pause(self, seconds: float) -> None:
         self._check_stop()
         time.sleep(seconds)
 
     def _check_stop(self) -> None:
         if self._stopping():
-            raise GaveUp(f"stopped before {self._where} confirmed: {self._trouble or 'no answer'}")
+            raise GaveUp(
+                f"stopped before {self._where} confirmed: {self._contact.trouble or 'no answer'}"
+            )
 
 
 def _pauses() -> Iterator[float]:

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from watcher.log.batch import Batch
 from watcher.log.topics import Topics
-from watcher.log.verdict import AbortNeeded
+from watcher.log.verdict import AbortNeeded, judge_delivery
 from zklake.errors import LogError
 from zklake.events.envelope import META_KEY, encode
 
@@ -34,13 +34,13 @@ class Sender:
         self._check_stop = check_stop
         self._on_slow = on_slow
         self._offsets: dict[str, list[int]] = {}
-        self._failure = ""
+        self._failure: KafkaError | None = None
         self._ends: dict[str, int] = {}
 
     def send(self, producer: Producer, batch: Batch) -> None:
-        """Return once Kafka holds every record; raises AbortNeeded or LogError."""
+        """Return once Kafka holds every record; raises AbortNeeded, LostTrack or LogError."""
         self._offsets.clear()
-        self._failure = ""
+        self._failure = None
         self._produce(producer, self._topics.events, [(None, event) for event in batch.events])
         self._produce(producer, self._topics.tree, _list_tree(batch))
         self._deliver(producer)
@@ -59,8 +59,8 @@ class Sender:
         while self._serve(producer, 0.5):
             if time.monotonic() - started_at > AWAY_AFTER_S:
                 self._on_slow("records stay unanswered")
-        if self._failure:
-            raise AbortNeeded(f"not delivered: {self._failure}")
+        if self._failure is not None:
+            raise judge_delivery(self._failure)
 
     def _serve(self, producer: Producer, timeout_s: float) -> int:
         """Let reports come in; returns how many are outstanding."""
@@ -74,7 +74,7 @@ class Sender:
     def _report(self, error: KafkaError | None, message: Message) -> None:
         topic, offset = message.topic(), message.offset()
         if error is not None:
-            self._failure = error.str()
+            self._failure = error
         elif topic is not None and offset is not None:
             self._offsets.setdefault(topic, []).append(offset)
 
@@ -104,6 +104,6 @@ def _enqueue(producer: Producer, topic: str, record: Record, report: Report | No
     except BufferError:
         return False
     except KafkaException as error:
-        # The transaction has already failed, or we are fenced; the abort tells which.
-        raise AbortNeeded(error.args[0].str()) from error
+        # Else the transaction has already failed, or we are fenced; the abort tells which.
+        raise judge_delivery(error.args[0]) from error
     return True

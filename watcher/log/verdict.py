@@ -22,6 +22,23 @@ _FENCED = frozenset(
 )
 
 
+# A broker that has just started denies all topics for a moment. librdkafka believes it for minutes,
+# and then also ends a transaction that never began: fatal. Only a new client asks again at once.
+_DENIED = frozenset(
+    (
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    )
+)
+
+
+def judge_delivery(error: KafkaError) -> AbortNeeded | LostTrack:
+    """What a record that was not delivered asks for."""
+    kind = LostTrack if error.code() in _DENIED else AbortNeeded
+    return kind(f"not delivered: {error.str()}")
+
+
 def judge_error(error: KafkaError) -> Verdict:
     """`again`: the same call; `abort`: a new transaction; `lost`: a new client; else final.
 
@@ -32,8 +49,8 @@ def judge_error(error: KafkaError) -> Verdict:
         return "abort"
     if error.code() in _FENCED:
         return "fenced"
-    # Seen after a broker's kill -9 in mid-transaction. The coordinator compares epochs before
-    # states, so ours is still the newest: no other watcher is there.
+    # A transaction that the coordinator never heard of. It compares epochs before states, so ours
+    # is still the newest: no other watcher is there.
     if error.code() == KafkaError.INVALID_TXN_STATE:
         return "lost"
     if error.retriable() and not error.fatal():

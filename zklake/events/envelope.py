@@ -121,7 +121,8 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     # The watcher's clock; it never goes back within a log.
     observed_at_ms: int
     # The contract's version; a reader that meets a higher one sets the record aside.
-    v: int = VERSION
+    # (A factory, so that omit_defaults leaves it on the wire.)
+    v: int = msgspec.field(default_factory=lambda: VERSION)
     # The znode, as seen inside the chroot; ids of delegation tokens are keyed hashes.
     path: str | None = None
     # The kind of znode, from the table below.

@@ -8,9 +8,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from confluent_kafka.admin import AdminClient
 
-from tests.watcher.log.writing import make_batch, name_cluster, read_seqs, read_topic
+from tests.watcher.log.writing import (
+    delete_topic,
+    make_batch,
+    name_cluster,
+    read_seqs,
+    read_topic,
+)
 from watcher.log.batch import MAX_RECORD_BYTES, Batch
 from watcher.log.publisher import GaveUp, Publisher
 from watcher.log.resume import read_tree
@@ -75,6 +80,20 @@ def test_a_second_publisher_fences_the_first(
     assert read_seqs(cluster.bootstrap, name) == list(range(1, 11))
 
 
+def test_a_topic_that_stays_away_ends_the_wait(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("watcher.log.contact.GONE_AFTER_S", 3.0)
+    # A new client gives a topic it does not find this long to appear.
+    publisher = Publisher(cluster.bootstrap, {"topic.metadata.propagation.max.ms": 500}, name)
+    publisher.fence()
+    publisher.publish(make_batch(1, 5))
+    delete_topic(cluster.bootstrap, f"zklake.{name}")
+    with pytest.raises(LogError, match=rf"topic zklake\.{name} is gone"):
+        publisher.publish(make_batch(6, 5))
+    publisher.close()
+
+
 class InterruptedPublisher(Publisher):
     """Does something else between the delivery of a batch and its commit."""
 
@@ -125,11 +144,7 @@ def test_a_topic_re_created_under_us_is_noticed_before_the_commit(
     cluster: Cluster, name: str, publisher: Publisher
 ) -> None:
     publisher.publish(make_batch(1, 50))
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    admin.delete_topics([f"zklake.{name}.tree"], operation_timeout=30)[
-        f"zklake.{name}.tree"
-    ].result()
-    time.sleep(1)
+    delete_topic(cluster.bootstrap, f"zklake.{name}.tree")
     ensure_topics(cluster.bootstrap, {}, name)
     with pytest.raises(LogError, match="re-created or cut"):
         publisher.publish(make_batch(51, 500))

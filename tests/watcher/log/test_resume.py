@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.watcher.log.writing import LOG_ID, make_batch, make_row, name_cluster
+from tests.watcher.log.writing import LOG_ID, delete_topic, make_batch, make_row, name_cluster
 from watcher.log.batch import Batch
 from watcher.log.publisher import Publisher
 from watcher.log.resume import LastEvent, compare, read_tree
@@ -78,12 +77,6 @@ def publisher(cluster: Cluster, name: str) -> Iterator[Publisher]:
     publisher.fence()
     yield publisher
     publisher.close()
-
-
-def delete_topic(bootstrap: str, topic: str) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    admin.delete_topics([topic], operation_timeout=30)[topic].result()
-    time.sleep(1)  # the broker's log directory is renamed a little later
 
 
 @pytest.mark.integration

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError
 
-from watcher.log.verdict import judge_error
+from watcher.log.verdict import AbortNeeded, LostTrack, judge_delivery, judge_error
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,14 @@ from watcher.log.verdict import judge_error
         (KafkaError(KafkaError.INVALID_PRODUCER_EPOCH, txn_requires_abort=True), "abort"),
         (KafkaError(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, fatal=True), "refused"),
         (KafkaError(KafkaError._STATE), "refused"),
+        (KafkaError(KafkaError.INVALID_TXN_STATE, fatal=True), "lost"),
     ],
 )
 def test_each_class_of_error_asks_for_its_own_answer(error: KafkaError, verdict: str) -> None:
     assert judge_error(error) == verdict
+
+
+def test_a_denied_topic_asks_for_a_new_client() -> None:
+    denied = judge_delivery(KafkaError(KafkaError._UNKNOWN_TOPIC))
+    assert isinstance(denied, LostTrack)
+    assert isinstance(judge_delivery(KafkaError(KafkaError._MSG_TIMED_OUT)), AbortNeeded)

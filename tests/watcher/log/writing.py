@@ -4,10 +4,12 @@ with the product."""
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from watcher.log.batch import Batch
 from zklake.events.envelope import Event, Meta, TreeRow, encode
@@ -66,3 +68,9 @@ def read_topic(
 
 def read_seqs(bootstrap: str, cluster: str, isolation: str = "read_committed") -> list[int]:
     return [value["seq"] for _, value in read_topic(bootstrap, f"zklake.{cluster}", isolation)]
+
+
+def delete_topic(bootstrap: str, topic: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.delete_topics([topic], operation_timeout=30)[topic].result()
+    time.sleep(1)  # the broker's log directory is renamed a little later

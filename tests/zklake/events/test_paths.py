@@ -163,3 +163,10 @@ def test_any_mix_of_known_names_has_a_kind(segments: list[str]) -> None:
     match = classify("/" + "/".join(segments))
     assert match.kind in KIND_BY_NAME
     assert match.kind != "unknown" or not match.params
+
+
+def test_a_large_cluster_is_classified_in_bounded_memory() -> None:
+    for number in range(50_000):
+        match = classify(f"/consumers/g{number % 300}/offsets/t{number}/{number % 64}")
+        assert match.params["topic"] == f"t{number}"
+    assert classify.cache_info().currsize <= 16_384

@@ -1,0 +1,49 @@
+"""A log on a real broker, for tests of the stream."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from functools import cached_property
+
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from zklake.events.envelope import Event, encode
+
+
+class Topic:
+    """A log of its own on a real broker, written in transactions as the watcher does."""
+
+    def __init__(self, bootstrap: str, *, create: bool = True) -> None:
+        self.name = f"zklake.{uuid.uuid4().hex[:8]}"
+        self._bootstrap = bootstrap
+        if create:
+            self.create()
+
+    def create(self) -> None:
+        admin = AdminClient({"bootstrap.servers": self._bootstrap})
+        admin.create_topics([NewTopic(self.name, 1, 1)])[self.name].result(30)
+
+    @cached_property
+    def _producer(self) -> Producer:
+        options = {"bootstrap.servers": self._bootstrap, "transactional.id": self.name}
+        producer = Producer(options)
+        producer.init_transactions(30)
+        return producer
+
+    def write(self, events: Sequence[Event], *, abort: bool = False) -> None:
+        self._producer.begin_transaction()
+        for event in events:
+            self._producer.produce(self.name, encode(event))
+        self._producer.flush(30)
+        if abort:
+            self._producer.abort_transaction(30)
+        else:
+            self._producer.commit_transaction(30)
+
+    def trim(self, offset: int) -> None:
+        admin = AdminClient({"bootstrap.servers": self._bootstrap})
+        partition = TopicPartition(self.name, 0, offset)
+        admin.delete_records([partition])[partition].result(30)

@@ -1,0 +1,143 @@
+"""A real `zklake watch` process under test, and the log it writes, read back by a plain consumer."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from kazoo.client import KazooClient
+
+from lab.leash import Leash
+
+PATIENCE_S = 60.0
+
+
+def wait_for(what: str, is_true: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
+    """Poll until it is true, and return it; fail with words otherwise."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := is_true():
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+class LogTail:
+    """Everything committed in a cluster's event topic, as dictionaries."""
+
+    def __init__(self, bootstrap: str, cluster: str) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.raw = b""
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": "tests",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 10,
+            }
+        )
+        self._consumer.assign([TopicPartition(f"zklake.{cluster}", 0, OFFSET_BEGINNING)])
+
+    def poll(self) -> list[dict[str, Any]]:
+        """Read on, as far as there is anything."""
+        while messages := self._consumer.consume(5000, 0.2):
+            for message in messages:
+                if message.error() is None:
+                    self.events.append(json.loads(message.value()))
+                    self.raw += message.value()
+        return self.events
+
+    def find(self, **wanted: Any) -> dict[str, Any] | None:
+        """The first event with these fields."""
+        for event in self.poll():
+            if all(event.get(name) == value for name, value in wanted.items()):
+                return event
+        return None
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+class WatcherProcess:
+    """One watcher of one ZooKeeper, publishing to one Kafka; survives kill -9 by `start`."""
+
+    def __init__(
+        self,
+        zookeeper: str,
+        bootstrap: str,
+        directory: Path,
+        *,
+        cluster: str | None = None,
+        crash: tuple[str, int] | None = None,
+        environ: dict[str, str] | None = None,
+        options: tuple[str, ...] = ("--take-over",),
+    ) -> None:
+        self.cluster = cluster or f"w{uuid.uuid4().hex[:10]}"
+        self.zookeeper, self.bootstrap = zookeeper, bootstrap
+        self.log_file = directory / f"watcher-{uuid.uuid4().hex[:6]}.log"
+        self._environ = environ or {}
+        self._options = options
+        self._leash: Leash | None = None
+        self.start(crash)
+
+    def start(self, crash: tuple[str, int] | None = None) -> None:
+        """Start the command a user would; or the same, dying at the n-th pass of a step."""
+        program = ["-m", "tests.watcher.crashing", *map(str, crash)] if crash else ["-m", "zklake"]
+        variables = [f"{name}={value}" for name, value in self._environ.items()]
+        command = ["env", *variables, sys.executable, *program]
+        command += ["watch", "--zookeeper", self.zookeeper, "--log", self.bootstrap]
+        command += ["--cluster", self.cluster, "--http", "127.0.0.1:0", *self._options]
+        self._leash = Leash(command, self.log_file)
+
+    @property
+    def leash(self) -> Leash:
+        assert self._leash is not None
+        return self._leash
+
+    def wait_for_crash(self) -> None:
+        wait_for("the planted crash", lambda: self.leash.exit_code is not None)
+        assert self.leash.exit_code == -9, self.leash.tail()
+
+    def __enter__(self) -> WatcherProcess:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.leash.is_alive():
+            self.leash.kill()
+
+
+def write_mark(zookeeper: str, name: str = "mark") -> str:
+    """A znode that nobody else writes, created last: once it is in the log, all before it is."""
+    path = f"/{name}-{uuid.uuid4().hex[:8]}"
+    client = KazooClient(zookeeper)
+    client.start()
+    try:
+        client.create(path, b"")
+    finally:
+        client.stop()
+        client.close()
+    return path
+
+
+def catch_up(watcher: WatcherProcess, tail: LogTail, seconds: float = PATIENCE_S) -> None:
+    """Wait until the watcher has published everything written so far."""
+    path = write_mark(watcher.zookeeper)
+    try:
+        wait_for(f"{path} in the log", lambda: tail.find(path=path), seconds)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{watcher.leash.tail()}") from error
+    wait_for("in sync", lambda: is_in_sync(tail.poll()), seconds)
+
+
+def is_in_sync(events: list[dict[str, Any]]) -> bool:
+    """The last statement about the whole tree is `in_sync`; a count of lives is about one parent."""
+    said = [e["op"] for e in events if "lives" not in e.get("gap", {})]
+    said = [op for op in said if op in ("gap", "in_sync")]
+    return bool(said) and said[-1] == "in_sync"
