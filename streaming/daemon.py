@@ -10,13 +10,13 @@ from types import FrameType
 import structlog
 from pyspark.sql import SparkSession
 
-from streaming.health import serve_health
 from streaming.metrics import StreamMetrics
 from streaming.query import Run, Stream
 from streaming.session import build_session
 from streaming.summary import Summary
 from streaming.warmup import warm_up
 from zklake.errors import LogError
+from zklake.health import serve_health
 
 _RETRY_S = 2.0
 

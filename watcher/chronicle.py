@@ -57,7 +57,6 @@ class Chronicle:
         self.requests: list[Request] = []
         self.connected = self.in_sync = False
         self.scan: Scan | None = None
-        self.zxid = release.meta.zxid
         self.in_flight = 0
         self.gaps: Counter[GapReason] = Counter()
         self.audits = 0
@@ -74,7 +73,7 @@ class Chronicle:
     def begin(self, reason: GapReason, at_ms: int) -> None:
         """Declare what nobody saw before this watcher started."""
         self._declare_gap(reason, at_ms)
-        self.release.run(self.zxid)
+        self.release.run()
 
     def handle(self, message: Message, at_ms: int) -> None:
         """Take one message, in the order of the connection."""
@@ -107,6 +106,15 @@ class Chronicle:
             self.scan = Scan("audit", str(self.release.next_seq), base_is_model=True)
 
     @property
+    def zxid(self) -> int:
+        """The highest zxid seen."""
+        return self.release.zxid
+
+    @zxid.setter
+    def zxid(self, zxid: int) -> None:
+        self.release.zxid = zxid
+
+    @property
     def is_at_rest(self) -> bool:
         """Nothing is asked for and nothing waits."""
         return self.scan is None and not self._reading and not self._frame_wanted
@@ -123,8 +131,9 @@ class Chronicle:
 
     def _on_disconnected(self, reason: GapReason, at_ms: int) -> None:
         """What was seen is told as far as it is known; the rest lies in the gap."""
-        reading, self._reading = self._reading, {}
-        for path, pending in reading.items():
+        for path in list(self._reading):
+            # One at a time: what still waits here tells of itself, and is not buried with a parent.
+            pending = self._reading.pop(path)
             if pending.trusted and pending.events:
                 self._resolve(path, pending, None, at_ms)
             else:
@@ -132,18 +141,18 @@ class Chronicle:
                 # scan tells what came of them.
                 for slot in pending.slots:
                     slot.drafts = []
-        self.release.run(self.zxid)
-        self.release.debt.clear()
+        self.release.run()
+        self.release.forget_debts()
         self.requests.clear()
         self._wanted.clear()
         self.in_flight = 0
         self.scan = None
         self.connected = self.in_sync = False
-        self._declare_gap(reason, at_ms)
+        slot = self._declare_gap(reason, at_ms)
         if reason == "history_reset":
-            self.zxid = 0
+            self.zxid = slot.zxid = 0
 
-    def _declare_gap(self, reason: GapReason, at_ms: int) -> None:
+    def _declare_gap(self, reason: GapReason, at_ms: int) -> Slot:
         # A connection that breaks before its scan is done prolongs the gap that is open: same id,
         # same beginning.
         if self.gap is None:
@@ -155,7 +164,7 @@ class Chronicle:
             )
         gap = msgspec.structs.replace(self.gap, reason=reason, coalescing=not self.recursive)
         self.gaps[reason] += 1
-        self.release.append(Slot(at_ms, [Draft("gap", "/", gap=gap)]))
+        return self.release.append(Slot(at_ms, [Draft("gap", "/", gap=gap)]))
 
     # Sending.
 
@@ -170,7 +179,7 @@ class Chronicle:
             self._walk(self.scan)
             if self.scan.is_done:
                 self._finish(self.scan, at_ms)
-        self.release.run(self.zxid)
+        self.release.run()
 
     def _walk(self, scan: Scan) -> None:
         """Read on, as far as the number in flight (and an audit's pace) allow."""
@@ -211,6 +220,9 @@ class Chronicle:
                 self._wanted.append(event.path)
                 if reading.of_scan and self.scan is not None:
                     self.scan.outstanding += 1
+        if event.type == CREATED and self.scan is not None:
+            # Its parent may have been listed while it was not there.
+            self._mark(self.scan, event.path)
         reading.events.append(event)
         reading.slots.append(self.release.append(Slot(at_ms)))
         if event.path not in self._reading:
@@ -223,7 +235,7 @@ class Chronicle:
         if scan is None:
             return Reading(trusted=True, of_scan=False)
         trusted = scan.trusts_model or event.path in scan.settled
-        if not scan.trusts_model or event.type == CREATED:
+        if not scan.trusts_model:
             self._mark(scan, event.path)
         return Reading(trusted, of_scan=not trusted)
 
@@ -301,7 +313,15 @@ class Chronicle:
         scan = self.scan or Scan("audit", "", base_is_model=True)
         below = scan.below(path, self.release.known_paths)
         untold = [p for p in below if p not in self._reading or not self._reading[p].events]
-        return self._tell_gone(untold, self._origin(self.scan))
+        # Where the znode is there again, a child may be the new one's, told before it was met:
+        # the scan will say.
+        born = told.row.czxid if told.row is not None else 0
+        gone = [p for p in untold if not born or self._is_older(p, born)]
+        return self._tell_gone(gone, self._origin(self.scan))
+
+    def _is_older(self, path: str, zxid: int) -> bool:
+        row = self.release.row(path)
+        return row is not None and 0 < row.czxid < zxid
 
     def _tell_gone(self, paths: list[str], origin: Origin) -> list[Draft]:
         """Deletes that nobody told, children first."""
@@ -322,11 +342,11 @@ class Chronicle:
             return None
         stat = reply.stat
         if scan.base_is_model:
-            return partial(self._owe, path, stat.cversion)
+            return partial(self._owe, path, stat)
         return partial(self._start_counting, path, stat)
 
-    def _owe(self, path: str, cversion: int, at_ms: int) -> None:
-        self.release.owe(path, cversion)
+    def _owe(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
+        self.release.owe(path, stat.cversion, stat.num_children)
 
     def _start_counting(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
         self.release.start_counting(path, stat.cversion, stat.num_children)
@@ -342,7 +362,9 @@ class Chronicle:
     def _finish(self, scan: Scan, at_ms: int) -> None:
         """Whatever the model knows and the scan did not meet is gone; children go first."""
         self.scan = None
-        gone = [path for path in self.release.known_paths() if path not in scan.settled]
+        # A path whose events still wait for their read is told by that read.
+        met = scan.settled | {self.release.sealed_path(path) for path in self._reading}
+        gone = [path for path in self.release.known_paths() if path not in met]
         drafts = self._tell_gone(gone, scan.origin)
         if scan.purpose == "audit":
             self.audits += 1
@@ -354,7 +376,7 @@ class Chronicle:
         reason = self.lives_reason if scan.trusts_model else "disconnected"
         for path, lives in self.release.settle_debts():
             gap = Gap(id=scan.frame_id, reason=reason, lives=lives)
-            self.release.emit(Draft("gap", path, gap=gap), at_ms, self.zxid)
+            self.release.emit(Draft("gap", path, gap=gap), at_ms)
         if scan.purpose == "audit":
             return
         frame = Frame(
@@ -363,7 +385,7 @@ class Chronicle:
             znodes=scan.znodes,
             unreadable=len(self.release.unreadable),
         )
-        self.release.emit(Draft("in_sync", "/", frame=frame), at_ms, self.zxid)
+        self.release.emit(Draft("in_sync", "/", frame=frame), at_ms)
         if scan.purpose == "resync":
             self.in_sync, self.gap = True, None
 

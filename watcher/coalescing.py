@@ -13,7 +13,7 @@ from functools import partial
 from watcher.chronicle import Chronicle, Reading
 from watcher.drafts import Draft
 from watcher.messages import CHILD, DELETED, Reply, WatchEvent, ZnodeStat
-from watcher.release import Release, Slot
+from watcher.release import UNCOUNTED, Release, Slot
 from watcher.scan import Scan
 from watcher.tree import parent_of
 from zklake.events.envelope import Gap, GapReason, Origin
@@ -149,6 +149,9 @@ class CoalescingChronicle(Chronicle):
         lives = (cversion - known.cversion) // 2 if known is not None else 0
         if known is None or lives <= 0:
             return
+        if known.cversion == UNCOUNTED:
+            self.release.start_counting(path, cversion, known.num_children)
+            return
         self.release.start_counting(path, known.cversion + 2 * lives, known.num_children)
         gap = Gap(str(self.release.next_seq), "coalesced", lives=lives, coalescing=True)
-        self.release.emit(Draft("gap", path, gap=gap), at_ms, self.zxid)
+        self.release.emit(Draft("gap", path, gap=gap), at_ms)

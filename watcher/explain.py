@@ -104,17 +104,19 @@ def bridge(
     if row is None or _is_other_life(row, base):
         gone = [] if row is None else [_vanished(path, row, origin)]
         return [*gone, _born_unseen(path, origin, base)]
-    if row.version != UNKNOWN_VERSION and base.version > row.version:
+    if not row.czxid or row.version == UNKNOWN_VERSION:
+        return [_named(path, base, origin)]
+    if base.version > row.version:
         missed = base.version - row.version - 1
         return [_written_unseen(path, row._replace(version=base.version), origin, missed)]
-    return [] if row.version != UNKNOWN_VERSION else [_born_again(path, row, base, origin)]
+    return []
 
 
 def _uncounted(row: Row | None, events: list[WatchEvent], found: ZnodeStat | None) -> Row | None:
-    """A gap that no read bridged: from here on nobody can count this life's versions."""
+    """A gap that no read bridged: nobody can say which life this is, nor count its versions."""
     if row is None or (found is not None and all(event.type == CHANGED for event in events)):
         return row
-    return row._replace(version=UNKNOWN_VERSION)
+    return _NOTHING_KNOWN._replace(mzxid=row.mzxid)
 
 
 def _is_other_life(old: Row, stat: ZnodeStat) -> bool:
@@ -254,7 +256,7 @@ def _written_unseen(path: str, row: Row, origin: Origin, missed: int) -> Draft:
     )
 
 
-def _born_again(path: str, row: Row, base: ZnodeStat, origin: Origin) -> Draft:
-    """The version count is known again, though the value was superseded."""
+def _named(path: str, base: ZnodeStat, origin: Origin) -> Draft:
+    """Life and version count are known again, though the value was superseded."""
     fresh = Row(base.czxid, 0, base.version, base.aversion, base.ephemeral_owner, unread=True)
     return Draft("read", path, origin, "superseded", fresh.stat(), row=fresh)

@@ -16,6 +16,10 @@ from watcher.log.batch import Batch
 from watcher.tree import Counted, Row, Tree, parent_of
 from zklake.events.envelope import Event, Fidelity, Meta, encode
 
+# The cversion of a parent whose birth nobody saw, until a scan has met all its children: which of
+# its child changes were told before it was itself is unknown. (The root's real one starts at -1.)
+UNCOUNTED = -(1 << 31)
+
 
 class Sealed(NamedTuple):
     """Data as it may leave the process: text or base64, or nothing, and a keyed hash."""
@@ -46,7 +50,7 @@ class Sealer(Protocol):
 class Slot:
     """A place in the order of the log; `drafts` is None while the value is being read."""
 
-    __slots__ = ("at_ms", "drafts", "then")
+    __slots__ = ("at_ms", "drafts", "then", "zxid")
 
     def __init__(
         self,
@@ -58,6 +62,8 @@ class Slot:
         self.drafts = drafts
         # Runs when everything up to this place is in the log.
         self.then = then
+        # The highest zxid seen when the place was taken: all up to it stands before or here.
+        self.zxid = 0
 
 
 class Ahead(NamedTuple):
@@ -78,17 +84,22 @@ class Release:
         self.counts: dict[tuple[str, str], int] = {}
         self.missed_versions = self.unseen_lives = 0
         self.bytes_waiting = 0
+        # The highest zxid seen; meta's is that of what was released: a restart goes on from there.
+        self.zxid = meta.zxid
         self.sealed: deque[Batch] = deque()
         # Child creates + deletes that a parent's cversion shows and no event has told yet.
         self.debt: dict[str, int] = {}
         self.unreadable: set[str] = set()
-        # Child changes told of a parent that no scan has met yet: how many, and the children left.
+        # Parents still uncounted, as their read showed them: cversion and children.
+        self._first_counts: dict[str, tuple[int, int]] = {}
+        # Child changes told of a parent not in the model yet: how many, and the children left.
         self._early: dict[str, tuple[int, int]] = {}
         self._ahead: dict[str, Ahead] = {}
         self._cluster = cluster
         self._sealer = sealer
         self._batch_events = batch_events
         self._slots: deque[Slot] = deque()
+        self._released_zxid = meta.zxid
         self._events: list[bytes] = []
         self._dirty: set[str] = set()
 
@@ -108,6 +119,7 @@ class Release:
 
     def append(self, slot: Slot) -> Slot:
         """Take the next place in the log."""
+        slot.zxid = self.zxid
         self._slots.append(slot)
         return slot
 
@@ -139,23 +151,27 @@ class Release:
         known = self.tree.counted(self._sealer.path(path))
         return known is not None and known.num_children > 0
 
-    def run(self, zxid: int) -> None:
+    def run(self) -> None:
         """Release every event that waits for nothing."""
         slots = self._slots
         while slots and slots[0].drafts is not None:
             slot = slots.popleft()
             assert slot.drafts is not None
+            self._released_zxid = slot.zxid
             for draft in slot.drafts:
-                self.emit(draft, slot.at_ms, zxid)
+                self.emit(draft, slot.at_ms)
             if slot.then is not None:
                 slot.then(slot.at_ms)
 
-    def emit(self, draft: Draft, at_ms: int, zxid: int) -> None:
+    def emit(self, draft: Draft, at_ms: int) -> None:
         """Give a draft its seq, put it into the open batch and the model."""
         # A wall clock may step back; observed_at never does, also across restarts.
         at_ms = max(at_ms, self.meta.observed_at_ms)
         draft = draft._replace(path=self._sealer.path(draft.path))
         complete = self.meta.complete or draft.op == "in_sync"
+        # A read may have shown the zxid of an event that came without one.
+        own = (draft.zxid or 0) if draft.origin == "watch" else 0
+        zxid = max(self._released_zxid, own)
         self.meta = Meta(self.meta.log_id, self.next_seq, zxid, at_ms, complete)
         sealed = self._seal(draft)
         record = encode(self._event(draft, sealed))
@@ -187,14 +203,23 @@ class Release:
         self.bytes_waiting -= sum(map(len, batch.events))
         return batch
 
-    def owe(self, path: str, cversion: int) -> None:
+    def owe(self, path: str, cversion: int, num_children: int) -> None:
         """A parent was read: its cversion says how many child changes there really were."""
         path = self._sealer.path(path)
         known = self.tree.counted(path)
-        if known is not None:
-            self.debt.pop(path, None)
-            if cversion != known.cversion:
-                self.debt[path] = cversion - known.cversion
+        if known is None:
+            return
+        self.debt.pop(path, None)
+        if known.cversion == UNCOUNTED:
+            self._first_counts[path] = (cversion, num_children)
+        elif cversion != known.cversion:
+            self.debt[path] = cversion - known.cversion
+
+    def forget_debts(self) -> None:
+        """The scan that would have settled them broke off."""
+        self.debt.clear()
+        self._early.clear()
+        self._first_counts.clear()
 
     def start_counting(self, path: str, cversion: int, num_children: int) -> None:
         """First sight of a parent: count its children's changes from here."""
@@ -206,6 +231,9 @@ class Release:
         """Parents under which lives came and went unseen, with their number: two changes each."""
         debts, self.debt = self.debt, {}
         lives = []
+        for path, counts in self._first_counts.items():
+            self.start_counting(path, *counts)
+        self._first_counts.clear()
         for path, owed in sorted(debts.items()):
             known = self.tree.counted(path)
             if known is None or owed == 0:
@@ -255,6 +283,7 @@ class Release:
             self.tree.drop(path)
             self._early.pop(path, None)
             self.debt.pop(path, None)
+            self._first_counts.pop(path, None)
             self._count(path, draft, born=False)
             return
         known = self.tree.counted(path)
@@ -274,17 +303,33 @@ class Release:
         parent = parent_of(path)
         if parent is None:
             return
-        if not self.tree.count_child(parent, born):
+        known = self.tree.counted(parent)
+        if known is None:
             changes, left = self._early.get(parent, (0, 0))
             self._early[parent] = (changes + 1, left + (1 if born else -1))
-        else:
-            self._dirty.add(parent)
-            if draft.origin != "watch":
-                # Also below zero: the parent may be another life than the one we counted.
-                self.debt[parent] = self.debt.get(parent, 0) - 1
+            return
+        if draft.stat is not None and 0 < (draft.stat.czxid or 0) < known.row.czxid:
+            # A child of the parent's former life: its count went with that.
+            return
+        self._dirty.add(parent)
+        if known.cversion == UNCOUNTED:
+            self._count_uncounted(parent, known.num_children, born, draft.origin == "watch")
+            return
+        self.tree.count_child(parent, born)
+        if draft.origin != "watch":
+            # Also below zero: the parent may be another life than the one we counted.
+            self.debt[parent] = self.debt.get(parent, 0) - 1
+
+    def _count_uncounted(self, parent: str, num_children: int, born: bool, watched: bool) -> None:
+        step = 1 if born else -1
+        self.tree.set_counts(parent, UNCOUNTED, num_children + step)
+        if watched and parent in self._first_counts:
+            cversion, children = self._first_counts[parent]
+            self._first_counts[parent] = (cversion + 1, children + step)
 
     def _child_counts(self, draft: Draft, known: Counted | None) -> tuple[int, int]:
-        """A new life starts with what was already told of its children; the same one goes on."""
-        if draft.op == "create" or known is None:
-            return self._early.pop(draft.path, (0, 0))
-        return known.cversion, known.num_children
+        """A life born in sight starts with what was told of it, an unseen one uncounted."""
+        if draft.op != "create" and known is not None:
+            return known.cversion, known.num_children
+        changes, left = self._early.pop(draft.path, (0, 0))
+        return (changes if draft.origin == "watch" else UNCOUNTED), left

@@ -1,6 +1,8 @@
 """Walks the watch events beside the log: in sight, each event is the next change, no other.
 
-Between two gaps the watch events must be the log's own sequence without a hole. Only the place
+On a connection that came in sync the watch events must be the log's own sequence without a hole.
+On one that broke before, a path is told wholly from the moment sight returned, or not at all: its
+events wait for a read that never came, and the gap that is still open hides them. Only the place
 where sight returned has to be found, by zxid where events carry it, else by what fits.
 """
 
@@ -22,6 +24,10 @@ class Run(NamedTuple):
     events: list[Published]
     # Up to where they must tell all, when these are all of them and that is known.
     until_zxid: float | None
+    # The paths that are told; None: every path, the connection came in sync.
+    paths: frozenset[str] | None = None
+    # What this scan inferred had happened before sight returned: the first index after it.
+    start: int = 0
 
 
 class Alignment:
@@ -32,17 +38,19 @@ class Alignment:
         self.changes = ledger.changes
         self.position = 0
         self.in_sight = False
+        self.paths: frozenset[str] | None = None
         self.dropped: dict[int, None] = {}
-        self.last_zxid = -1
+        self.last_zxid = self.last = -1
 
     def lose_sight(self, from_zxid: int | None) -> None:
         """A gap opens: everything up to the zxid it names must have been told."""
-        if self.in_sight and from_zxid is not None:
+        if self.in_sight and from_zxid is not None and self.paths is None:
             self._drop_until(self._index_after(from_zxid), keep_zxid=self.last_zxid)
         self.in_sight = False
 
     def regain_sight(self, run: Run) -> set[int]:
         """Find where these events begin; returns the changes passed over, unseen."""
+        self.paths = run.paths
         start = self._find_start(run)
         if start is None:
             return set()
@@ -53,13 +61,15 @@ class Alignment:
         """Pass over everything up to a zxid, unseen."""
         return self._skip_to(self._index_after(zxid))
 
-    def take(self, event: Published) -> None:
-        """The next watch event, in sight."""
-        for index in self._front(self.position, self.ledger.told):
+    def take(self, event: Published) -> set[int]:
+        """The next watch event, in sight; returns the changes that this connection left out."""
+        start = self.position
+        for index in self._front(start, self.ledger.told):
             if tells(event, self.changes[index]):
                 self._tell(event, index)
-                return
+                return {i for i in range(start, index) if self._is_left_out(i)}
         self._take_misplaced(event)
+        return set()
 
     def finish(self) -> set[int]:
         """The log ends: what is left was dropped, or unseen when sight never returned."""
@@ -86,6 +96,7 @@ class Alignment:
 
     def _tell(self, event: Published, index: int) -> None:
         self.ledger.tell(event, index)
+        self.last = index
         self.last_zxid = self.changes[index].zxid
         if not self.changes[index].session_close:
             self.position = max(self.position, index + 1)
@@ -101,7 +112,7 @@ class Alignment:
                 yield index
                 if change.session_close:
                     yield from self._rest_of_close(index, taken)
-                if not self.ledger.is_sealed(index):
+                if not self._may_lack(index):
                     return
             index += 1
 
@@ -113,12 +124,17 @@ class Alignment:
             if other not in taken:
                 yield other
 
+    def _may_lack(self, index: int) -> bool:
+        return self.ledger.is_sealed(index) or self._is_left_out(index)
+
+    def _is_left_out(self, index: int) -> bool:
+        """On a connection that never came in sync no event of this path was told."""
+        return self.paths is not None and self.changes[index].path not in self.paths
+
     def _find_start(self, run: Run) -> int | None:
-        # What a scan inferred had happened before sight returned.
-        after = max((index for index in self.ledger.told if index >= self.position), default=-1)
         possible = [
             index
-            for index in range(max(self.position, after + 1), len(self.changes))
+            for index in range(max(self.position, run.start), len(self.changes))
             if tells(run.events[0], self.changes[index])
         ]
         fitting = (index for index in possible if self._fits(index, run))
@@ -147,7 +163,7 @@ class Alignment:
 
     def _is_all_told(self, position: int, taken: set[int], until_zxid: float) -> bool:
         last_zxid = max(self.changes[index].zxid for index in taken)
-        due = (i for i in self._front(position, taken) if not self.ledger.is_sealed(i))
+        due = (i for i in self._front(position, taken) if not self._may_lack(i))
         index = next(due, None)
         return (
             index is None
@@ -168,7 +184,7 @@ class Alignment:
             change = self.changes[index]
             if change.zxid == keep_zxid:
                 return
-            is_due = change.op != "set_acl" and not self.ledger.is_sealed(index)
+            is_due = change.op != "set_acl" and not self._may_lack(index)
             if is_due and index not in self.ledger.told:
                 self.dropped[index] = None
             self.position = index + 1

@@ -30,6 +30,8 @@ class Blackout:
     # Lives told of while it lasted, by reads or events, with their latest version.
     seen: dict[Life, int] = field(default_factory=dict)
     lives: Counter[str] = field(default_factory=Counter)
+    # Children of which nobody can say whether they are the ones known before.
+    renewed: Counter[str] = field(default_factory=Counter)
     # The newest zxid that any stat read meanwhile carries.
     newest_zxid: int = 0
 
@@ -62,9 +64,10 @@ class Explanation:
             return True
         if self._passed_unseen(life) or self._ended_in_sight(life, index):
             return True
-        if self.blackout.is_first or self.blackout.base == "none":
-            return self._is_in_frame(life, index)
-        return self._was_replaced(life, index)
+        if self._was_replaced(life):
+            return True
+        is_framed = self.blackout.is_first or self.blackout.base == "none"
+        return is_framed and self._is_in_frame(life, index)
 
     def check_lives(self) -> tuple[list[str], list[str]]:
         """(too few, too many): counts of unseen lives that the log does not bear out."""
@@ -83,7 +86,7 @@ class Explanation:
 
     def _count_lives(self) -> tuple[Counter[str], Counter[str]]:
         least: Counter[str] = Counter()
-        most: Counter[str] = Counter()
+        most: Counter[str] = Counter(self.blackout.renewed)
         for path in self.ledger.sealed:
             # Without a read right no event told of these: a parent's count may show them any time.
             most[split(path)[0]] += len(self.ledger.lives.of_path.get(path, []))
@@ -91,12 +94,11 @@ class Explanation:
             life = self.ledger.lives.of_change[index]
             if life.born != index or index in self.ledger.told or life.path in self.ledger.sealed:
                 continue
+            # A birth that nobody told pairs with an end that nobody told: its own, or that of the
+            # life before, when an event that could not name its life made one of the two.
             parent, _ = split(life.path)
-            if self._passed_unseen(life):
-                most[parent] += 1
-                least[parent] += self._stood_by(parent, life)
-            elif self._ended_in_sight(life, index):
-                most[parent] += 1
+            most[parent] += 1
+            least[parent] += self._stood_by(parent, life)
         return least, most
 
     def _passed_unseen(self, life: Life) -> bool:
@@ -113,13 +115,25 @@ class Explanation:
             return False
         return teller.seq < self.blackout.end_seq
 
-    def _was_replaced(self, life: Life, index: int) -> bool:
-        """The delete of a known life, when the next one ended in sight before we looked."""
+    def _was_replaced(self, life: Life) -> bool:
+        """The end of a known life, when an event of a later one came before we looked, and could
+        not name it: for the watcher the two are one."""
+        if life.ended not in self.blackout.blind:
+            return False
         following = self.ledger.lives.next_life(life)
-        if index != life.ended or following is None or following.born is None:
+        while following is not None and self._passed_unseen(following):
+            following = self.ledger.lives.next_life(following)
+        if following is None or following.born is None:
             return False
         unseen = following.born in self.blackout.blind and following.born not in self.ledger.told
-        return unseen and self._ended_in_sight(following, following.born)
+        changes = (following.ended, *following.versions.values())
+        tellers = [self.ledger.told[i] for i in changes if i is not None and i in self.ledger.told]
+        first = min(tellers, default=None)
+        return unseen and first is not None and self._is_nameless(first)
+
+    def _is_nameless(self, event: Published) -> bool:
+        """Once the watcher can name a life it knows that the one before it had ended."""
+        return "czxid" not in event.stat and event.seq < self.blackout.end_seq
 
     def _is_in_frame(self, life: Life, index: int) -> bool:
         """A frame shows what is there; what it does not show must be gone."""
@@ -134,6 +148,6 @@ class Explanation:
         life = self.ledger.lives.at(parent, child.born)
         if life is None:  # the root: nobody created it, nobody can delete it
             return parent == "/"
-        is_known = life.born not in self.blackout.blind or life.born in self.ledger.told
+        is_known = life.born not in self.blackout.blind
         is_gone = life.ended in self.blackout.blind or self._ended_in_sight(life, -1)
         return is_known and not is_gone and parent not in self.ledger.sealed

@@ -24,6 +24,8 @@ class Ledger:
     covered: dict[int, Published] = field(default_factory=dict)
     # The life each path has by what was published so far.
     known: dict[str, Life] = field(default_factory=dict)
+    # Lives whose latest event has no czxid.
+    unnamed: set[Life] = field(default_factory=set)
     # Values that a read gave later: (life, version).
     read: set[tuple[Life, int]] = field(default_factory=set)
     faulty: dict[int, str] = field(default_factory=dict)
@@ -42,10 +44,21 @@ class Ledger:
             self.phantoms.append(f"{event}: told before")
             return
         self.told[index] = event
-        if fault := find_fault(event, self.changes[index]):
+        if fault := find_fault(event, self.changes[index]) or self._find_early_bound(event, index):
             self.faulty[index] = f"{event}: {fault}"
         self._remember(event, self.lives.of_change[index])
         self.cover(event, self.lives.of_change[index])
+
+    def _find_early_bound(self, event: Published, index: int) -> str | None:
+        """`zxid_min` is that of the life's last change known before: of an earlier transaction, or
+        of this one, when it is a multi."""
+        zxid = self.changes[index].zxid
+        if event.zxid is not None or event.zxid_min != zxid:
+            return None
+        life = self.lives.of_change[index]
+        before = (i for i in life.versions.values() if i < index and self.changes[i].zxid == zxid)
+        is_multi = next(before, None) is not None
+        return None if is_multi else f"zxid_min is {event.zxid_min}, its own transaction"
 
     def cover(self, event: Published, life: Life) -> None:
         """Versions before a set that nobody saw, as many as the event says."""
@@ -84,8 +97,20 @@ class Ledger:
             return self.known.get(event.path)
         return self.lives.find(event.path, czxid, event.version or 0)
 
+    def find_index(self, event: Published) -> int | None:
+        """The change an inferred event claims, if the log has it."""
+        life = self.find_life(event)
+        if life is None or not (event.op == "delete" or event.version in life.versions):
+            return None
+        told = {"create": life.born, "delete": life.ended}
+        return told.get(event.op, life.versions.get(event.version or 0))
+
     def _remember(self, event: Published, life: Life) -> None:
         if event.op == "delete":
             self.known.pop(event.path, None)
         else:
             self.known[event.path] = life
+        if "czxid" not in event.stat:
+            self.unnamed.add(life)
+        else:
+            self.unnamed.discard(life)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tests.reference.tree import Change
@@ -29,6 +31,7 @@ class Lives:
     def __init__(self, changes: list[Change]) -> None:
         self.of_change: list[Life] = []
         self.of_path: dict[str, list[Life]] = {}
+        self.changes = changes
         for index, change in enumerate(changes):
             life = self._find_or_begin(change)
             self.of_change.append(life)
@@ -52,6 +55,22 @@ class Lives:
             first = min([*life.versions.values(), *life.acls], default=life.ended)
             if first is not None and (life.born is None or first < index):
                 return life if life.ended is None or life.ended >= index else None
+        return None
+
+    def over_by(self, until: int | None, since: int) -> Iterator[Life]:
+        """Lives that ended after one zxid and not after another (None: at any time)."""
+        for life in itertools.chain.from_iterable(self.of_path.values()):
+            if life.ended is not None:
+                zxid = self.changes[life.ended].zxid
+                if since < zxid and (until is None or zxid <= until):
+                    yield life
+
+    def going_on(self, path: str, index: int) -> Life | None:
+        """The first life of a path with a set or its delete at or after that index."""
+        for life in self.of_path.get(path, []):
+            later = [i for version, i in life.versions.items() if version > 0]
+            if any(i >= index for i in (*later, -1 if life.ended is None else life.ended)):
+                return life
         return None
 
     def next_life(self, life: Life) -> Life | None:

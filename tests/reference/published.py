@@ -38,6 +38,12 @@ class Published(NamedTuple):
         return self.stat.get("version")
 
     @property
+    def is_nameless(self) -> bool:
+        """It was there; nobody can know since when, so it has neither czxid nor version."""
+        is_unseen = self.op in ("create", "read") and self.fidelity == "superseded"
+        return is_unseen and "czxid" not in self.stat and self.version is None
+
+    @property
     def opens_gap(self) -> bool:
         """A gap without a count of lives: from here the watcher was blind."""
         return self.op == "gap" and "lives" not in self.gap
@@ -71,8 +77,7 @@ def tells(event: Published, change: Change) -> bool:
     if (event.op, event.path) != (change.op, change.path):
         return False
     stat = event.stat
-    unsaid = None if event.op == "set" else change.version
-    if stat.get("version", unsaid) != change.version:
+    if stat.get("version", change.version) != change.version:
         return False
     if stat.get("czxid", change.czxid) != change.czxid:
         return False
@@ -81,7 +86,7 @@ def tells(event: Published, change: Change) -> bool:
 
 def find_fault(event: Published, change: Change) -> str | None:
     """What is wrong with the value or the stat of an event that tells this change's version."""
-    if event.zxid is None and event.zxid_min is not None and event.zxid_min >= change.zxid:
+    if event.zxid is None and event.zxid_min is not None and event.zxid_min > change.zxid:
         return f"zxid_min is {event.zxid_min}, yet it happened at {change.zxid}"
     if event.op == "delete":
         return "a delete carries data" if event.data is not None else None

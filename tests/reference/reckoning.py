@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.reference.alignment import Alignment, Run
+from tests.reference.alignment import Alignment
 from tests.reference.blackout import Blackout
+from tests.reference.connection import Connection, split_connections
 from tests.reference.ledger import Ledger
 from tests.reference.lives import Life
 from tests.reference.published import CHANGE_OPS, Published, parse
-
-# How many events in a row must fit the log where sight returned and no zxid says so.
-_FIT = 40
+from tests.reference.tree import split
 
 
 class Reckoning:
@@ -26,8 +23,11 @@ class Reckoning:
         # Until the first in_sync nothing is promised of what was before.
         self.blackout = Blackout(is_first=True)
         self.blackouts = [self.blackout]
-        self.events: list[Published] = []
         self.coalescing = False
+        self.connection = Connection([], None)
+        # Znodes that must have been there, told without a czxid: the next event says which life.
+        self.nameless: dict[str, Published] = {}
+        self.heard_zxid: int | None = None
         self.inferred: list[tuple[Blackout, int, Published]] = []
         # The last change inferred on each path, and the paths of the frame that is under way.
         self.latest: dict[str, int] = {}
@@ -36,11 +36,16 @@ class Reckoning:
 
     def run(self, records: Sequence[Mapping[str, Any]]) -> None:
         """Take every record."""
-        self.events = [parse(record) for record in records]
-        self.coalescing = any(event.gap.get("coalescing") for event in self.events)
-        for number, event in enumerate(self.events):
-            self._take(number, event)
+        events = [parse(record) for record in records]
+        self.coalescing = any(event.gap.get("coalescing") for event in events)
+        for self.connection in split_connections(events):
+            for event in self.connection.events:
+                self._take(event)
+            if self.connection.ended_by is not None:
+                self._lose_sight(self.connection.ended_by)
         self.blackout.blind |= self.alignment.finish()
+        if self.coalescing and self.blackout.coalescing:
+            self._blur_first_look()
         self._check_inferred()
 
     def find_unframed(self) -> list[str]:
@@ -51,29 +56,49 @@ class Reckoning:
             if life.ended is None or life.ended not in blackout.blind
         ]
 
-    def _take(self, number: int, event: Published) -> None:
+    def _take(self, event: Published) -> None:
         if self.frame is not None:
             self.frame.add(event.path)
         if event.op == "gap":
-            self._take_gap(event)
+            self.blackout.lives[event.path] += event.gap["lives"]
         elif event.op == "frame_begin":
             self.frame = set()
         elif event.op == "in_sync":
             self._close_frame(event)
             self._take_in_sync(event)
+        elif event.op == "heartbeat":
+            self._hear(event.zxid)
+        elif event.is_nameless:
+            self._take_nameless(event)
         elif event.op in CHANGE_OPS:
-            self._take_change(number, event)
+            self._take_change(event)
         elif event.op == "read":
             self._take_read(event)
         elif event.op == "unreadable" and event.path not in self.ledger.sealed:
             self.ledger.phantoms.append(f"{event}: everybody may read it")
 
-    def _take_gap(self, event: Published) -> None:
-        if not event.opens_gap:
-            self.blackout.lives[event.path] += event.gap["lives"]
-            return
+    def _hear(self, zxid: int | None) -> None:
+        """The zxid the watcher had come to: the first after the first in_sync bounds that look."""
+        if self.blackout.coalescing and self.heard_zxid is None:
+            self.heard_zxid = zxid
+
+    def _blur_first_look(self) -> None:
+        """One-shot watches: a first look takes its time, and no event says when it counted the
+        children of a parent. A life that was over by the next zxid named may lie before that."""
+        first, until = self.blackouts[0], self.heard_zxid
+        for life in self.ledger.lives.over_by(until, first.newest_zxid):
+            indices = [i for i in (life.ended, *life.versions.values()) if i is not None]
+            if life in first.seen or any(index in self.ledger.told for index in indices):
+                continue
+            self.blackout.blind -= set(indices)
+            first.blind |= set(indices)
+            self.blackout.renewed[split(life.path)[0]] += 1
+
+    def _lose_sight(self, event: Published) -> None:
         self.frame = None
         from_zxid = event.gap.get("from_zxid")
+        self._hear(from_zxid)
+        self._name_after_crash(event)
         was_in_sight = self.alignment.in_sight
         self.alignment.lose_sight(from_zxid)
         if self.coalescing or self.blackout.is_open:
@@ -102,44 +127,82 @@ class Reckoning:
         self.blackout = blackout
         self.blackouts.append(blackout)
 
-    def _take_change(self, number: int, event: Published) -> None:
+    def _take_change(self, event: Published) -> None:
         if event.origin == "watch" and not self.coalescing:
-            self._take_watched(number, event)
+            self._take_watched(event)
         elif self.coalescing or self.blackout.is_open:
             self._take_inferred(event)
         else:
             self.ledger.phantoms.append(f"{event}: inferred outside any gap")
         self.blackout.note(event, self.ledger.known.get(event.path))
 
-    def _take_watched(self, number: int, event: Published) -> None:
+    def _take_watched(self, event: Published) -> None:
         if not self.alignment.in_sight:
-            self.blackout.blind |= self.alignment.regain_sight(self._run_from(number))
-        if self.alignment.in_sight:
-            self.alignment.take(event)
-        else:
+            run = self.connection.run(self.ledger)
+            self.blackout.blind |= self.alignment.regain_sight(run)
+        if not self.alignment.in_sight:
             self.ledger.phantoms.append(f"{event}: no such change in the log")
+            return
+        self.blackout.blind |= self.alignment.take(event)
+        index = self.alignment.last
+        if self.ledger.told.get(index) is event:
+            life = self.ledger.lives.of_change[index]
+            self._name(event, life)
+            self._check_number(event, life)
 
-    def _run_from(self, number: int) -> Run:
-        """The watch events from here to the next gap, or as many as tell their place for sure."""
-        run: list[Published] = []
-        for event in itertools.islice(self.events, number, None):
-            if event.opens_gap:
-                return Run(run, event.gap.get("from_zxid"))
-            if event.op in CHANGE_OPS and event.origin == "watch":
-                run.append(event)
-            if len(run) == _FIT:
-                return Run(run, None)
-        return Run(run, math.inf)
+    def _take_nameless(self, event: Published) -> None:
+        may_hide = self.blackout.is_open or self.coalescing
+        if not may_hide or event.path in self.nameless:
+            self.ledger.phantoms.append(f"{event}: no czxid, and no gap that could hide it")
+        self.nameless[event.path] = event
+
+    def _name(self, event: Published, life: Life) -> None:
+        """The watch event that made the watcher say that this life must have been there."""
+        nameless = self.nameless.pop(event.path, None)
+        if nameless is None:
+            return
+        if event.op == "create":
+            self.ledger.phantoms.append(f"{nameless}: no change of that life follows")
+            return
+        self._give_name(nameless, life)
+        if event.op == "delete":
+            self.ledger.known.pop(event.path, None)
+
+    def _give_name(self, nameless: Published, life: Life) -> None:
+        self.blackout.note(nameless, life)
+        self.ledger.known[nameless.path] = life
+        self.ledger.unnamed.add(life)
+        if nameless.op == "create" and life.born is not None:
+            self.inferred.append((self.blackout, life.born, nameless))
+            self.ledger.tell(nameless, life.born)
+
+    def _name_after_crash(self, gap: Published) -> None:
+        """The change that made the watcher say it was not committed: some life that went on."""
+        for path, nameless in self.nameless.items():
+            life = self.ledger.lives.going_on(path, self.alignment.position)
+            if gap.gap.get("reason") == "restart" and life is not None:
+                self._give_name(nameless, life)
+            else:
+                self.ledger.phantoms.append(f"{nameless}: no change of that life follows")
+        self.nameless.clear()
+
+    def _check_number(self, event: Published, life: Life) -> None:
+        """A set has a version unless a gap hid how often its life, now over, was set before."""
+        if event.op != "set" or event.version is not None:
+            return
+        birth = self.ledger.told.get(-1 if life.born is None else life.born)
+        was_born_here = birth in self.connection.events and birth.origin == "watch"
+        if not self.blackout.is_open or life.ended is None or was_born_here:
+            self.ledger.phantoms.append(f"{event}: no version, though it can be counted")
 
     def _take_inferred(self, event: Published) -> None:
-        life = self.ledger.find_life(event)
-        if life is None or not (event.op == "delete" or event.version in life.versions):
-            self.ledger.phantoms.append(f"{event}: the log has no such life or version")
-            return
-        told = {"create": life.born, "delete": life.ended}
-        index = told.get(event.op, life.versions.get(event.version or 0))
+        if event.path in self.nameless:
+            life = self.ledger.lives.going_on(event.path, self.latest.get(event.path, -1) + 1)
+            if life is not None:
+                self._give_name(self.nameless.pop(event.path), life)
+        index = self.ledger.find_index(event)
         if index is None:
-            self.ledger.phantoms.append(f"{event}: the log has no such {event.op}")
+            self.ledger.phantoms.append(f"{event}: the log has no such life or version")
             return
         self.inferred.append((self.blackout, index, event))
         if index < self.latest.get(event.path, -1):
@@ -165,10 +228,26 @@ class Reckoning:
         life = self.ledger.find_life(event)
         self.blackout.note(event, life)
         if life is not None:
+            self._compare(event, life)
             self.ledger.known[event.path] = life
             self.ledger.check_value(event, life)
         elif event.path in self.ledger.lives.of_path:
             self.ledger.phantoms.append(f"{event}: the log has no such life or version")
+
+    def _compare(self, event: Published, life: Life) -> None:
+        """A life told without czxid, its value never read, cannot be known again after a gap: the
+        read that names what is there now stands for all that the gap hid of it."""
+        before = self.ledger.known.get(event.path)
+        if before not in self.ledger.unnamed or not self.blackout.is_open:
+            return
+        hidden = [life.versions[v] for v in range(1, 1 + (event.version or 0)) if v in life.versions]
+        if before is not life:
+            hidden += [i for i in (before.ended, life.born) if i is not None]
+            hidden += before.versions.values()
+        for index in hidden:
+            if index not in self.ledger.told and index not in self.ledger.covered:
+                self.ledger.covered[index] = event
+                self.inferred.append((self.blackout, index, event))
 
     def _check_inferred(self) -> None:
         if self.coalescing:

@@ -31,6 +31,7 @@ class Node:
     czxid: int
     owner: int = 0
     mzxid: int = 0
+    pzxid: int = 0
     version: int = 0
     created: int = 0
     deleted: int = 0
@@ -45,7 +46,7 @@ class Node:
     def stat(self) -> ZnodeStat:
         return ZnodeStat(
             self.czxid, self.mzxid, 0, 0, self.version, self.cversion, self.aversion, self.owner,
-            len(self.data), len(self.children), 0,
+            len(self.data), len(self.children), self.pzxid,
         )  # fmt: skip
 
 
@@ -90,8 +91,9 @@ class FakeZooKeeper:
 
     def create(self, path: str, data: bytes, owner: int = 0, zxid: int | None = None) -> None:
         zxid = zxid or self.begin()
-        self.nodes[path] = Node(data, zxid, owner, zxid)
+        self.nodes[path] = Node(data, zxid, owner, zxid, zxid)
         up = self.nodes[parent(path)]
+        up.pzxid = zxid
         up.children.add(path.rpartition("/")[2])
         up.created += 1
         self.changes.append(Change(zxid, "create", path, zxid, 0, data, owner))
@@ -110,6 +112,7 @@ class FakeZooKeeper:
         up = self.nodes[parent(path)]
         up.children.discard(path.rpartition("/")[2])
         up.deleted += 1
+        up.pzxid = zxid
         self.changes.append(
             Change(zxid, "delete", path, node.czxid, node.version, None, node.owner, closing)
         )

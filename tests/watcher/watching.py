@@ -1,4 +1,4 @@
-"""A real `zklake watch` process under test, and the log it writes, read back by a plain consumer."""
+"""A real `zklake watch` process under test, and the log it writes, read by a plain consumer."""
 
 from __future__ import annotations
 
@@ -47,11 +47,20 @@ class LogTail:
 
     def poll(self) -> list[dict[str, Any]]:
         """Read on, as far as there is anything."""
-        while messages := self._consumer.consume(5000, 0.2):
-            for message in messages:
-                if message.error() is None:
-                    self.events.append(json.loads(message.value()))
-                    self.raw += message.value()
+        messages = self._consumer.consume(5000, 0.3)
+        for message in messages:
+            value = message.value()
+            if message.error() is None and value is not None:
+                self.events.append(json.loads(value))
+                self.raw += value
+        return self.events if len(messages) < 5000 else self.poll()
+
+    def read_all(self) -> list[dict[str, Any]]:
+        """Everything there is: nobody writes any more."""
+        count = -1
+        while count != len(self.events):
+            count = len(self.events)
+            self.poll()
         return self.events
 
     def find(self, **wanted: Any) -> dict[str, Any] | None:
@@ -137,7 +146,7 @@ def catch_up(watcher: WatcherProcess, tail: LogTail, seconds: float = PATIENCE_S
 
 
 def is_in_sync(events: list[dict[str, Any]]) -> bool:
-    """The last statement about the whole tree is `in_sync`; a count of lives is about one parent."""
+    """The last statement about the whole tree is `in_sync`; lives are about one parent."""
     said = [e["op"] for e in events if "lives" not in e.get("gap", {})]
     said = [op for op in said if op in ("gap", "in_sync")]
     return bool(said) and said[-1] == "in_sync"

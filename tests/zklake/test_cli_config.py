@@ -60,7 +60,7 @@ def test_json_has_the_same_rows(how: tuple[str, ...]) -> None:
     assert rows["log.bootstrap"]["value"] == "[::1]:9092"
     assert rows["log.bootstrap"]["origin"] == "zklake.toml"
     assert rows["watcher.redact_paths"]["value"] == []
-    assert rows["watcher.batch_ms"]["value"] == 100
+    assert rows["watcher.batch_events"]["value"] == 5000
 
 
 def test_config_names_another_file_and_errors_come_out_as_ours() -> None:

@@ -186,7 +186,7 @@ def test_short_and_long_form_together_are_refused() -> None:
         ("watcher.http", "9464"),
         ("cluster", "a/b"),
         ("cluster", ""),
-        ("log.topic_prefix", "a b"),
+        ("cluster", "a b"),
         ("stream.driver_memory", "2"),
         ("log.replication_factor", 0),
         ("lake.path", ""),

@@ -10,6 +10,7 @@ from typing import Any, Self
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from watcher.log.clients import LIBRDKAFKA, consumer_config
+from watcher.log.verdict import DENIED
 from zklake.errors import LogError
 
 # Nothing new for so long, before the end: Kafka is away.
@@ -58,11 +59,16 @@ class PartitionReader:
     def find_bounds(self) -> tuple[int, int]:
         """The first offset and the one after the last, control records included."""
         partition = TopicPartition(self._topic, 0)
-        try:
-            return self._consumer.get_watermark_offsets(partition, timeout=self._patience_s)
-        except KafkaException as error:
-            reason = error.args[0].str()
-            raise LogError(f"cannot ask for the end of {self.where}: {reason}") from error
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return self._consumer.get_watermark_offsets(partition, timeout=self._patience_s)
+            except KafkaException as error:
+                reason = error.args[0]
+                if reason.code() not in DENIED or time.monotonic() > deadline:
+                    text = f"cannot ask for the end of {self.where}: {reason.str()}"
+                    raise LogError(text) from error
+            time.sleep(0.1)
 
     def read_from(self, offset: int) -> Iterator[list[Message]]:
         """Every committed record from `offset` to the end, in chunks."""
@@ -86,7 +92,7 @@ class PartitionReader:
         # tell: control records take the last ones, and are never delivered.
         if error.code() == KafkaError._PARTITION_EOF:
             return True
-        if error.code() in _PASSING or error.retriable():
+        if error.code() in _PASSING | DENIED or error.retriable():
             return False
         raise LogError(f"cannot read {self.where}: {error.str()}")
 

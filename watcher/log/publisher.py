@@ -12,16 +12,16 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from watcher.log.batch import MAX_RECORD_BYTES, Batch
+from watcher.log.batch import Batch, check_sizes
 from watcher.log.clients import LIBRDKAFKA, producer_config
 from watcher.log.contact import Contact, Presence
 from watcher.log.outcome import is_committed
 from watcher.log.partition import PartitionReader
 from watcher.log.resume import read_last_event
 from watcher.log.sender import Sender
-from watcher.log.topics import name_topics
 from watcher.log.verdict import AbortNeeded, LostTrack, judge_error
 from zklake.errors import Fenced, LogError
+from zklake.events.topics import name_topics
 
 # One call blocks no longer than this, so that a stop is noticed.
 CALL_S = 2.0
@@ -56,7 +56,7 @@ class Publisher:
         self._timeout_s = self._config["transaction.timeout.ms"] / 1000
         self._producer = self._make_producer()
         self._presence = Presence(self._topics)
-        self._sender = Sender(self._topics, check_stop=self._check_stop, on_slow=self._contact.lose)
+        self._sender = Sender(self._topics, check_stop=self._check_stop, on_slow=self._worry)
 
     @property
     def connected(self) -> bool:
@@ -70,7 +70,7 @@ class Publisher:
 
     def publish(self, batch: Batch) -> None:
         """Commit the batch, however long Kafka is away. After an error, close and resume anew."""
-        _check_sizes(batch)
+        check_sizes(batch)
         for pause_s in _pauses():
             try:
                 return self._attempt(batch)
@@ -126,6 +126,11 @@ class Publisher:
                 self._contact.lose(str(error))
             self._pause(pause_s)
         return is_committed(batch, last)
+
+    def _worry(self, reason: str) -> None:
+        # Records for a topic that was deleted wait for ever, and nobody complains.
+        self._contact.lose(reason)
+        self._presence.check(self._producer, CALL_S)
 
     def _empty(self) -> None:
         """Drop what is queued, else the client waits for it when it goes."""
@@ -190,9 +195,3 @@ def _pauses() -> Iterator[float]:
     yield from _PAUSES_S
     while True:
         yield _PAUSES_S[-1]
-
-
-def _check_sizes(batch: Batch) -> None:
-    largest = max(map(len, batch.events), default=0)
-    if largest > MAX_RECORD_BYTES:
-        raise LogError(f"an event of {largest} bytes is above {MAX_RECORD_BYTES}: send `oversize`")

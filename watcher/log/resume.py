@@ -12,8 +12,8 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, Message
 
 from watcher.log.partition import PartitionReader
-from watcher.log.topics import name_topics
 from zklake.events.envelope import META_KEY, Meta, TreeRow
+from zklake.events.topics import name_topics
 
 Problem = Literal["first_start", "model_lost"]
 

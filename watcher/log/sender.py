@@ -56,7 +56,7 @@ class Sender:
 
     def _deliver(self, producer: Producer) -> None:
         started_at = time.monotonic()
-        while self._serve(producer, 0.5):
+        while self._serve(producer, 1.0):
             if time.monotonic() - started_at > AWAY_AFTER_S:
                 self._on_slow("records stay unanswered")
         if self._failure is not None:

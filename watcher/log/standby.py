@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from watcher.log.partition import PartitionReader
-from watcher.log.topics import name_topics
 from zklake.errors import LogError
+from zklake.events.topics import name_topics
 
 TAKEOVER_AFTER_MS = 10_000
 # Even a log that looks old is watched for two heartbeats: our clock may run ahead of the writer's.
 LOOK_MS = 2_000
 _POLL_S = 0.25
-_ANSWER_S = 2.0
+_ANSWER_S = 5.0
 
 
 class Silence(NamedTuple):

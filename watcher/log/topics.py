@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
@@ -17,21 +17,10 @@ from watcher.log.topic_rules import (
     tree_configs,
 )
 from zklake.errors import LogError
+from zklake.events.topics import Topics, name_topics
 
 ADMIN_TIMEOUT_S = 30.0
 MAX_REPLICATION = 3
-
-
-class Topics(NamedTuple):
-    """The names of a cluster's topics."""
-
-    events: str
-    tree: str
-
-
-def name_topics(cluster: str) -> Topics:
-    """The names of a cluster's event topic and tree topic."""
-    return Topics(events=f"zklake.{cluster}", tree=f"zklake.{cluster}.tree")
 
 
 def ensure_topics(

@@ -24,7 +24,7 @@ _FENCED = frozenset(
 
 # A broker that has just started denies all topics for a moment. librdkafka believes it for minutes,
 # and then also ends a transaction that never began: fatal. Only a new client asks again at once.
-_DENIED = frozenset(
+DENIED = frozenset(
     (
         KafkaError._UNKNOWN_TOPIC,
         KafkaError._UNKNOWN_PARTITION,
@@ -35,7 +35,7 @@ _DENIED = frozenset(
 
 def judge_delivery(error: KafkaError) -> AbortNeeded | LostTrack:
     """What a record that was not delivered asks for."""
-    kind = LostTrack if error.code() in _DENIED else AbortNeeded
+    kind = LostTrack if error.code() in DENIED else AbortNeeded
     return kind(f"not delivered: {error.str()}")
 
 

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from zklake import __version__
-from zklake.cli import config, doctor, jars, lab, watch
+from zklake.cli import config, doctor, jars, lab, run, sql, stream, watch
 from zklake.errors import ZklakeError
 
 app = typer.Typer(
@@ -22,7 +22,10 @@ app.add_typer(config.app, name="config")
 app.add_typer(jars.app, name="jars")
 app.add_typer(lab.app, name="lab")
 app.command("doctor")(doctor.doctor)
+app.command("run")(run.run)
 app.command("watch")(watch.watch)
+app.command("stream")(stream.stream)
+app.command("sql")(sql.sql)
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zklake.cli.options import AsJson, Cluster, Config, Lake, Log, collect_flags
+from zklake.events.topics import name_topics
 
 if TYPE_CHECKING:
     from streaming.query import Stream
@@ -51,7 +52,7 @@ def plan_stream(settings: Settings) -> Stream:
     path = settings.lake.path
     return Stream(
         bootstrap=settings.log.bootstrap,
-        topic=f"{settings.log.topic_prefix}.{settings.cluster}",
+        topic=name_topics(settings.cluster).events,
         cluster=settings.cluster,
         # Spark takes a relative path to be one of its own working directory's.
         lake=path if "://" in path else str(Path(path).absolute()),

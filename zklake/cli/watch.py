@@ -9,7 +9,8 @@ import typer
 from zklake.cli.options import Cluster, Config, Log, ZooKeeper, collect_flags
 
 
-def watch(  # noqa: PLR0917 - a command's options are its parameters
+def watch(
+    *,
     zookeeper: ZooKeeper = None,
     log: Log = None,
     cluster: Cluster = None,

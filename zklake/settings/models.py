@@ -85,8 +85,6 @@ class LogSettings(Group):
     """Brokers of the log's Kafka (0.11 or later)."""
     client: Client = ClientOptions()
     """librdkafka options for it: security.protocol, sasl.*, ssl.*."""
-    topic_prefix: Name = "zklake"
-    """The topics are <prefix>.<cluster> and <prefix>.<cluster>.tree."""
     replication_factor: PositiveInt | None = None
     """Replicas of our topics; not set: min(3, brokers)."""
 
@@ -109,8 +107,6 @@ class WatcherSettings(Group):
     """Unanswered ZooKeeper reads at a time."""
     batch_events: PositiveInt = 5000
     """Events in one Kafka transaction at most."""
-    batch_ms: PositiveInt = 100
-    """How long an event waits for its batch to fill at most."""
     http: Listen = "127.0.0.1:9464"
     """Where /healthz, /readyz and /metrics answer."""
     frame_interval_s: PositiveInt = 86_400
@@ -144,7 +140,7 @@ class StreamSettings(Group):
     max_offsets_per_trigger: PositiveInt = 300_000
     """Records in one batch at most."""
     checkpoint: Annotated[str, Field(min_length=1)] | None = None
-    """Directory of Spark's checkpoint; not set: in the lake, beside the tables."""
+    """Where Spark's checkpoint of one run lies; not set: in the temporary directory."""
     http: Listen = "127.0.0.1:9465"
     """Where /healthz, /readyz and /metrics answer."""
     driver_memory: Annotated[str, Field(pattern=r"^[1-9]\d*[mg]$")] = "2g"

@@ -38,7 +38,7 @@ def test_a_tree_that_agrees_with_the_log_is_the_model() -> None:
 @pytest.mark.parametrize(("last_seq", "seq"), [(9, 10), (11, 11)])
 def test_a_tree_that_disagrees_is_lost_and_seq_never_goes_back(last_seq: int, seq: int) -> None:
     resume = compare(make_values(META, "/a"), LastEvent(LOG_ID, last_seq, 1_500, 600))
-    assert resume == (Meta(LOG_ID, seq, 600, 2_000), None, "model_lost", {"/a"})
+    assert resume == (Meta(LOG_ID, seq, 600, 2_000), None, "model_lost", frozenset({"/a"}))
 
 
 def test_without_a_tree_the_last_event_says_where_to_go_on() -> None:
@@ -47,7 +47,7 @@ def test_without_a_tree_the_last_event_says_where_to_go_on() -> None:
 
 
 def test_without_events_the_tree_says_where_to_go_on() -> None:
-    assert compare(make_values(META, "/a"), None) == (META, None, "model_lost", {"/a"})
+    assert compare(make_values(META, "/a"), None) == (META, None, "model_lost", frozenset({"/a"}))
 
 
 def test_another_log_in_the_tree_is_no_model() -> None:
@@ -61,7 +61,11 @@ def test_another_log_in_the_tree_is_no_model() -> None:
 def test_a_tree_nobody_can_read_is_lost(key: bytes) -> None:
     values = make_values(META, "/a", "/b") | {key: b"\xff{"}
     resume = compare(values, LastEvent(LOG_ID, 10, 2_000))
-    assert (resume.rows, resume.problem, resume.leftover) == (None, "model_lost", {"/a", "/b"})
+    assert (resume.rows, resume.problem, resume.leftover) == (
+        None,
+        "model_lost",
+        frozenset({"/a", "/b"}),
+    )
 
 
 @pytest.fixture

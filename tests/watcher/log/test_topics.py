@@ -6,8 +6,9 @@ import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
 from tests.watcher.log.writing import name_cluster
-from watcher.log.topics import ensure_topics, name_topics
+from watcher.log.topics import ensure_topics
 from zklake.errors import LogError, TopicRefused
+from zklake.events.topics import name_topics
 
 if TYPE_CHECKING:
     from lab.cluster import Cluster
