@@ -57,7 +57,11 @@ def main() -> None:
         print(json.dumps(told, indent=2))
         return
     Console(width=150, soft_wrap=True).print(draw_table(reports))
-    print("{at}, {cores} cores, Python {python}, load average {load:.1f} at the start".format(**machine))
+    print(
+        "{at}, {cores} cores, Python {python}, load average {load:.1f} at the start".format(
+            **machine
+        )
+    )
 
 
 if __name__ == "__main__":

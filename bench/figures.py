@@ -76,9 +76,7 @@ def draw_table(reports: Sequence[Report]) -> Table:
             low, high = (_show(value) for value in (min(figure.values), max(figure.values)))
             spread = f"{low} – {high}" if len(figure.values) > 1 else ""
             middle = _show(median(figure.values))
-            table.add_row(
-                report.bench, figure.name, middle, spread, figure.unit, figure.goal, load
-            )
+            table.add_row(report.bench, figure.name, middle, spread, figure.unit, figure.goal, load)
         table.add_section()
     return table
 

@@ -138,7 +138,10 @@ def _script_lives(lives: int) -> Script:
         paths = [f"/consumers/billing/owners/orders/{number}" for number in numbers]
         stats = [Stat(2 + n, 2 + n, 0, 0, 0, 0, 0, 7, 12, 0, 2 + n) for n in numbers]
         script += [
-            [WatchEvent(stat.czxid, CREATED, path) for path, stat in zip(paths, stats, strict=True)],
+            [
+                WatchEvent(stat.czxid, CREATED, path)
+                for path, stat in zip(paths, stats, strict=True)
+            ],
             [
                 Reply("get", path, OK, stat.czxid, b"billing_h1-0", stat)
                 for path, stat in zip(paths, stats, strict=True)

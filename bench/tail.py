@@ -46,7 +46,9 @@ class Tail:
         """Offsets and events, as they come, for so long."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            for message in self._consumer.consume(1000, _POLL_S):
+            # consume() waits until it has all it was asked for: one, then what is there already.
+            first = self._consumer.consume(1, _POLL_S)
+            for message in first + self._consumer.consume(1000, 0) if first else ():
                 value, offset = message.value(), message.offset()
                 if message.error() is None and value is not None and offset is not None:
                     yield offset, decode(value)

@@ -10,6 +10,9 @@ import random
 import subprocess
 import sys
 import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Semaphore
 from typing import Any, NamedTuple
 
@@ -17,11 +20,12 @@ from kazoo.client import KazooClient
 
 from bench.stage import connect
 from bench.znodes import list_states, make_state
+from zklake.errors import LabError
 
 STATES = 2_000
 # Enough to keep kazoo and ZooKeeper busy all the time; more only waits in queues.
 _IN_FLIGHT = 500
-_OWNERS = "/owners"
+OWNERS = "/consumers/billing/owners/orders"
 
 
 class Written(NamedTuple):
@@ -37,11 +41,17 @@ class Written(NamedTuple):
         return self.writes / self.seconds
 
 
-def run_writer(root: str, seconds: float) -> Written:
-    """Write from a process of its own."""
+@contextmanager
+def running_writer(root: str, seconds: float) -> Iterator[Written]:
+    """Write from a process of its own; enters when the last write is answered."""
     command = [sys.executable, "-m", "bench.writer", root, str(seconds)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    return Written(**json.loads(done.stdout))
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise LabError(f"the writer ended with code {process.wait()}")
+        # Meanwhile it goes on to write the mark and to close its session.
+        yield Written(**json.loads(line))
 
 
 class Writer:
@@ -52,14 +62,14 @@ class Writer:
         self._client = client
         self._room = Semaphore(_IN_FLIGHT)
         self._paths = list_states(STATES)
-        self._random = random.Random(1)
+        self._random = random.Random(1)  # noqa: S311 - the same load every time
 
     def write(self, number: int) -> None:
         """Mostly sets; every tenth an owner comes or goes."""
         self._room.acquire()
         turn, is_delete = divmod(number, 20)
         if number % 10 == 0:
-            path = f"{_OWNERS}/{turn}"
+            path = f"{OWNERS}/{turn}"
             asked = self._client.delete_async(path) if is_delete else self._create(path)
         else:
             path = self._paths[self._random.randrange(STATES)]
@@ -80,10 +90,10 @@ class Writer:
         self._room.release()
 
 
-def write_for(root: str, seconds: float) -> Written:
-    """Write as fast as possible for so long."""
+def write_for(root: str, seconds: float) -> None:
+    """Write as fast as possible for so long, tell it, and write the mark."""
     with connect(root) as client:
-        client.ensure_path(_OWNERS)
+        client.ensure_path(OWNERS)
         writer, number = Writer(client), 0
         began = time.monotonic()
         while time.monotonic() - began < seconds:
@@ -91,9 +101,10 @@ def write_for(root: str, seconds: float) -> Written:
             number += 1
         writer.finish()
         took = time.monotonic() - began
-        mark = client.create("/mark-", b"", sequence=True)
-    return Written(writer.writes, took, mark)
+        written = Written(writer.writes, took, f"/mark-{uuid.uuid4().hex}")
+        print(json.dumps(written._asdict()), flush=True)
+        client.create(written.mark, b"")
 
 
 if __name__ == "__main__":
-    print(json.dumps(write_for(sys.argv[1], float(sys.argv[2]))._asdict()))
+    write_for(sys.argv[1], float(sys.argv[2]))

@@ -14,6 +14,7 @@ import msgspec
 from watcher.drafts import Draft, publish_stat
 from watcher.explain import Explanation, difference, explain
 from watcher.messages import (
+    CHANGED,
     CREATED,
     DELETED,
     NO_NODE,
@@ -291,7 +292,7 @@ class Chronicle:
             trusted=reading.trusted,
             origin=self._origin(scan),
         )
-        orphans = self._bury_children(path, told)
+        orphans = self._bury_children(path, reading, told)
         for index, (slot, drafts) in enumerate(zip(reading.slots, told.told, strict=True)):
             slot.drafts = orphans + told.before + drafts if index == 0 else drafts
         after = told.after
@@ -305,19 +306,36 @@ class Chronicle:
         if after or scan is not None:
             self.release.append(Slot(at_ms, after, self._tally(path, scan, reply)))
 
-    def _bury_children(self, path: str, told: Explanation) -> list[Draft]:
+    def _bury_children(self, path: str, reading: Reading, told: Explanation) -> list[Draft]:
         """A znode that ended took its children with it: those no event told of go first."""
         drafts = [*told.before, *(draft for each in told.told for draft in each), *told.after]
-        if not self.release.has_children(path) or all(draft.op != "delete" for draft in drafts):
+        if all(draft.op not in ("create", "delete") for draft in drafts):
+            return []
+        is_resync = self.scan is not None and not self.scan.trusts_model
+        if self.recursive and not is_resync and reading.events:
+            # In sight: each child's own events have told its end.
+            return []
+        if not (self.recursive and is_resync) and not self.release.has_children(path):
+            # Outside a resync the model knows no child without its parent.
             return []
         scan = self.scan or Scan("audit", "", base_is_model=True)
+        # After a birth in sight all its children's events follow: what was known of them is over.
+        is_born = bool(reading.events) and reading.events[0].type == CREATED
         below = scan.below(path, self.release.known_paths)
-        untold = [p for p in below if p not in self._reading or not self._reading[p].events]
-        # Where the znode is there again, a child may be the new one's, told before it was met:
-        # the scan will say.
-        born = told.row.czxid if told.row is not None else 0
-        gone = [p for p in untold if not born or self._is_older(p, born)]
+        silent = [p for p in below if self._is_silent(scan, p, is_born)]
+        # Found to be another life, its birth unseen: a child may be the new one's, told before its
+        # parent was met. The scan will say.
+        is_in_sight = any(event.type != CHANGED for event in reading.events)
+        born = 0 if is_in_sight or told.row is None else told.row.czxid
+        gone = [p for p in silent if not born or self._is_older(p, born)]
         return self._tell_gone(gone, self._origin(self.scan))
+
+    def _is_silent(self, scan: Scan, path: str, parent_is_born: bool) -> bool:
+        """No event and no read of its own tells how the known life of this path ended."""
+        reading = self._reading.get(path)
+        if reading is None or not reading.events:
+            return path not in scan.settled
+        return parent_is_born and not reading.trusted
 
     def _is_older(self, path: str, zxid: int) -> bool:
         row = self.release.row(path)
@@ -346,7 +364,7 @@ class Chronicle:
         return partial(self._start_counting, path, stat)
 
     def _owe(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
-        self.release.owe(path, stat.cversion, stat.num_children)
+        self.release.owe(path, stat)
 
     def _start_counting(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
         self.release.start_counting(path, stat.cversion, stat.num_children)

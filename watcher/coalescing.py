@@ -22,10 +22,10 @@ from zklake.events.envelope import Gap, GapReason, Origin
 class Listing:
     """A parent just listed: its count is settled once its new children are read."""
 
-    __slots__ = ("cversion", "unread")
+    __slots__ = ("stat", "unread")
 
-    def __init__(self, cversion: int, unread: set[str]) -> None:
-        self.cversion = cversion
+    def __init__(self, stat: ZnodeStat, unread: set[str]) -> None:
+        self.stat = stat
         self.unread = unread
 
 
@@ -107,7 +107,7 @@ class CoalescingChronicle(Chronicle):
             if self.release.row(child) is None:
                 self._want(child)
         unread = {path for path in self._reading if parent_of(path) == reply.path}
-        self._listings[reply.path] = Listing(reply.stat.cversion, unread)
+        self._listings[reply.path] = Listing(reply.stat, unread)
         self._settle(reply.path, at_ms)
 
     def _leave_to_scan(self, scan: Scan, reply: Reply, children: list[str], at_ms: int) -> None:
@@ -138,19 +138,22 @@ class CoalescingChronicle(Chronicle):
         listing = self._listings[path]
         if not listing.unread:
             del self._listings[path]
-            settle = partial(self._declare_coalesced, path, listing.cversion)
+            settle = partial(self._declare_coalesced, path, listing.stat)
             self.release.append(Slot(at_ms, [], settle))
 
-    def _declare_coalesced(self, path: str, cversion: int, at_ms: int) -> None:
+    def _declare_coalesced(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
         """Lives between two looks at a parent: their number is all that can be known."""
         known = self.release.tree.counted(path)
-        # The odd one is a child that was gone again before it could be read: the next listing
-        # counts its other half.
-        lives = (cversion - known.cversion) // 2 if known is not None else 0
-        if known is None or lives <= 0:
+        if known is None or known.row.czxid != stat.czxid:
+            # Another life than the one that was listed: it has a listing of its own.
             return
         if known.cversion == UNCOUNTED:
-            self.release.start_counting(path, cversion, known.num_children)
+            self.release.start_counting(path, stat.cversion, known.num_children)
+            return
+        # The odd one is a child that was gone again before it could be read: the next listing
+        # counts its other half.
+        lives = (stat.cversion - known.cversion) // 2
+        if lives <= 0:
             return
         self.release.start_counting(path, known.cversion + 2 * lives, known.num_children)
         gap = Gap(str(self.release.next_seq), "coalesced", lives=lives, coalescing=True)

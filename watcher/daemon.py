@@ -25,7 +25,7 @@ from watcher.release import Release, Sealer
 from watcher.tree import Tree
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
-from zklake.errors import Fenced, LogError
+from zklake.errors import Fenced, LogError, TopicRefused
 from zklake.events.envelope import SEQ_PER_SECOND, GapReason, Meta
 from zklake.health import serve_health
 
@@ -82,7 +82,9 @@ class Daemon:
 
     def find_obstacle(self) -> str | None:
         """Why we are not ready; None when the log says all there is."""
-        return None if self.numbers.state == "in sync" else self.numbers.state
+        if self.numbers.state != "in sync":
+            return self.numbers.state
+        return None if self.numbers.gauges.get("log_connected", 1) else "the log's Kafka is away"
 
     # The life of the process.
 
@@ -114,7 +116,7 @@ class Daemon:
             try:
                 self._watch(kafka)
                 return
-            except Fenced:
+            except (Fenced, TopicRefused):
                 raise
             except GaveUp:
                 return

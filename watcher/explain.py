@@ -92,17 +92,15 @@ def bridge(
     path: str, row: Row | None, events: list[WatchEvent], found: ZnodeStat | None, origin: Origin
 ) -> list[Draft]:
     """What a gap hid of a path whose first event after it is already here."""
+    gone = [] if row is None else [_vanished(path, row, origin)]
     if events[0].type == CREATED:
-        return [] if row is None else [_vanished(path, row, origin)]
+        return gone
     if found is None or any(event.type != CHANGED for event in events):
         # The life that was going on has ended, or cannot be read: how often it was changed in the
         # gap is hidden; that it was there is certain.
-        if row is None:
-            return [_born_unseen(path, origin, None)]
-        return []
+        return [_born_unseen(path, origin, None)] if row is None else []
     base = found._replace(version=found.version - len(events))
     if row is None or _is_other_life(row, base):
-        gone = [] if row is None else [_vanished(path, row, origin)]
         return [*gone, _born_unseen(path, origin, base)]
     if not row.czxid or row.version == UNKNOWN_VERSION:
         return [_named(path, base, origin)]

@@ -66,6 +66,7 @@ class Loop:
         # When the oldest event of the batch under way, and of the one being filled, came in.
         self._oldest_sent: float | None = None
         self._oldest: float | None = None
+        self._sent_seq = chronicle.release.meta.seq
 
     def run(self, is_over: Callable[[bool], bool], frame_wish: Callable[[], bool]) -> None:
         """Go on until it is over; raises what the outlet could not publish."""
@@ -124,11 +125,12 @@ class Loop:
             return
         if self._oldest_sent is not None:
             self._numbers.latency.observe(time.monotonic() - self._oldest_sent)
+            self._numbers.gauges["committed_seq"] = self._sent_seq
             self._oldest_sent = None
         batch = self.chronicle.release.take()
         if batch is not None:
-            self._oldest_sent, self._oldest = self._oldest, None
-            self._numbers.gauges["committed_seq"] = batch.meta.seq if batch.meta else 0
+            self._oldest_sent, self._oldest = self._oldest or time.monotonic(), None
+            self._sent_seq = batch.meta.seq if batch.meta is not None else self._sent_seq
             self._outlet.offer(batch)
 
     def _tick(self, frame_wanted: bool) -> None:

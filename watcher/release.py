@@ -8,11 +8,12 @@ thing that changes the model, so log and model can never disagree. No clock, no 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from watcher.drafts import Draft
 from watcher.log.batch import Batch
+from watcher.messages import ZnodeStat
 from watcher.tree import Counted, Row, Tree, parent_of
 from zklake.events.envelope import Event, Fidelity, Meta, encode
 
@@ -203,17 +204,17 @@ class Release:
         self.bytes_waiting -= sum(map(len, batch.events))
         return batch
 
-    def owe(self, path: str, cversion: int, num_children: int) -> None:
+    def owe(self, path: str, stat: ZnodeStat) -> None:
         """A parent was read: its cversion says how many child changes there really were."""
         path = self._sealer.path(path)
         known = self.tree.counted(path)
-        if known is None:
+        if known is None or known.row.czxid != stat.czxid:
             return
         self.debt.pop(path, None)
         if known.cversion == UNCOUNTED:
-            self._first_counts[path] = (cversion, num_children)
-        elif cversion != known.cversion:
-            self.debt[path] = cversion - known.cversion
+            self._first_counts[path] = (stat.cversion, stat.num_children)
+        elif stat.cversion != known.cversion:
+            self.debt[path] = stat.cversion - known.cversion
 
     def forget_debts(self) -> None:
         """The scan that would have settled them broke off."""
@@ -227,10 +228,13 @@ class Release:
         self.tree.set_counts(path, cversion, num_children)
         self._dirty.add(path)
 
-    def settle_debts(self) -> list[tuple[str, int]]:
-        """Parents under which lives came and went unseen, with their number: two changes each."""
+    def settle_debts(self) -> Iterator[tuple[str, int]]:
+        """Parents under which lives came and went unseen, with their number: two changes each.
+
+        A parent's count is put right as it is handed out: its row and what is said of it must
+        stand in one batch.
+        """
         debts, self.debt = self.debt, {}
-        lives = []
         for path, counts in self._first_counts.items():
             self.start_counting(path, *counts)
         self._first_counts.clear()
@@ -240,9 +244,8 @@ class Release:
                 continue
             self.start_counting(path, known.cversion + owed, known.num_children)
             if owed > 1:
-                lives.append((path, owed // 2))
+                yield path, owed // 2
         self._early.clear()
-        return lives
 
     def _seal(self, draft: Draft) -> Sealed | None:
         has_value = draft.fidelity == "exact" and draft.op in ("create", "set", "read")
@@ -304,6 +307,9 @@ class Release:
         if parent is None:
             return
         known = self.tree.counted(parent)
+        if known is None and not born and draft.origin != "watch":
+            # A child of a parent that is gone, like its count.
+            return
         if known is None:
             changes, left = self._early.get(parent, (0, 0))
             self._early[parent] = (changes + 1, left + (1 if born else -1))

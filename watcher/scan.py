@@ -55,12 +55,12 @@ class Scan:
         return not self.todo and self.outstanding == 0
 
     def below(self, path: str, known_paths: Callable[[], list[str]]) -> list[str]:
-        """Known paths under a path that this scan has not met, deepest last."""
+        """Known paths under a path, deepest last."""
         if self.known is None:
             self.known = sorted(known_paths())
         first = bisect_left(self.known, path + "/")
         last = bisect_left(self.known, path + "0")  # "0" is the character after "/"
-        return [below for below in self.known[first:last] if below not in self.settled]
+        return self.known[first:last]
 
     def add_children(self, path: str, names: Iterable[str]) -> None:
         """The children of a znode just listed still have to be read."""

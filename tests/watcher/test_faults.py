@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import uuid
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
+from kazoo.client import KazooClient
 
 from lab.cluster import Cluster
 from lab.ensemble import ZooKeeperEnsemble
@@ -215,3 +217,36 @@ def _lose(what: str, bootstrap: str, cluster: str) -> None:
     else:
         everything = TopicPartition(topic, 0, -1)
         admin.delete_records([everything])[TopicPartition(topic, 0)].result(30)
+
+
+def test_ensemble_restored_from_an_older_backup(cluster: Cluster, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    with ZooKeeperServer(directory=tmp_path / "zookeeper") as server:
+        _write(server, "/kept")
+        server.stop()
+        shutil.copytree(server.data_dir, backup)
+        server.start()
+        for number in range(50):
+            _write(server, f"/lost-{number}")
+        with WatcherProcess(server.address, cluster.bootstrap, tmp_path) as watcher:
+            tail = LogTail(cluster.bootstrap, watcher.cluster)
+            wait_for("in sync", lambda: tail.find(op="in_sync"))
+            server.stop()
+            shutil.rmtree(server.data_dir)
+            shutil.copytree(backup, server.data_dir)
+            server.start()
+            catch_up(watcher, tail)
+            events = tail.read_all()
+            tail.close()
+    reasons = [e["gap"]["reason"] for e in events if e["op"] == "gap"]
+    assert "history_reset" in reasons
+    gone = {e["path"] for e in events if e["op"] == "delete" and e["origin"] == "resync"}
+    assert gone == {f"/lost-{number}" for number in range(50)}
+
+
+def _write(server: ZooKeeperServer, path: str) -> None:
+    client = KazooClient(server.address)
+    client.start()
+    client.create(path, b"")
+    client.stop()
+    client.close()

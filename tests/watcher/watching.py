@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 from kazoo.client import KazooClient
 
 from lab.leash import Leash
@@ -34,13 +34,16 @@ class LogTail:
     def __init__(self, bootstrap: str, cluster: str) -> None:
         self.events: list[dict[str, Any]] = []
         self.raw = b""
+        self._at_end = False
         self._consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap,
                 "group.id": "tests",
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,
+                "enable.partition.eof": True,
                 "fetch.wait.max.ms": 10,
+                "log_level": 0,  # it says once per attempt that a broker we killed is gone
             }
         )
         self._consumer.assign([TopicPartition(f"zklake.{cluster}", 0, OFFSET_BEGINNING)])
@@ -49,18 +52,17 @@ class LogTail:
         """Read on, as far as there is anything."""
         messages = self._consumer.consume(5000, 0.3)
         for message in messages:
-            value = message.value()
-            if message.error() is None and value is not None:
+            value, error = message.value(), message.error()
+            self._at_end = error is not None and error.code() == KafkaError._PARTITION_EOF
+            if error is None and value is not None:
                 self.events.append(json.loads(value))
                 self.raw += value
         return self.events if len(messages) < 5000 else self.poll()
 
     def read_all(self) -> list[dict[str, Any]]:
         """Everything there is: nobody writes any more."""
-        count = -1
-        while count != len(self.events):
-            count = len(self.events)
-            self.poll()
+        self.poll()
+        wait_for("the end of the log", lambda: self.poll() is not None and self._at_end)
         return self.events
 
     def find(self, **wanted: Any) -> dict[str, Any] | None:

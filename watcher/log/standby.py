@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from watcher.log.partition import PartitionReader
 from zklake.errors import LogError
+from zklake.events.envelope import decode
 from zklake.events.topics import name_topics
 
 TAKEOVER_AFTER_MS = 10_000
@@ -88,7 +91,18 @@ def _look_first(events: PartitionReader, takeover_after_ms: int) -> Silence:
     newest = events.read_last(lambda message: True)
     # CreateTime is the writer's clock, LogAppendTime the broker's; either may differ from ours.
     age_ms = None if newest is None else int(time.time() * 1000) - newest.timestamp()[1]
+    if newest is not None and _is_farewell(newest.value() or b""):
+        age_ms = takeover_after_ms
     return begin_silence(end, age_ms, _monotonic_ms(), takeover_after_ms)
+
+
+def _is_farewell(record: bytes) -> bool:
+    """A watcher that is stopped cleanly declares the gap it leaves: nobody need wait for it."""
+    try:
+        event = decode(record)
+    except msgspec.DecodeError:
+        return False
+    return event.gap is not None and event.gap.reason == "restart"
 
 
 def _find_end(events: PartitionReader) -> int | None:

@@ -78,9 +78,9 @@ def _print_table(names: list[str], rows: Iterable[Row]) -> None:
     for row in rows:
         # Text, not str: a znode's name must not be read as markup, nor steer the terminal.
         table.add_row(*(Text(escape(_write_cell(cell))) for cell in row))
-    console = Console()
     # In a pipe there is no width to keep to, and a folded value could not be grepped.
-    console.print(table, width=None if console.is_terminal else 10_000, crop=False)
+    width = None if sys.stdout.isatty() else 10_000
+    Console(width=width).print(table)
 
 
 def _write_cell(cell: object) -> str:
