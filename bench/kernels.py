@@ -22,6 +22,7 @@ from zklake.events.redaction import Redactor
 
 # What one look into the inbox brings, when ZooKeeper is busy.
 _CHUNK = 200
+_HOT_CHUNK = 2_000
 _RECORD_BYTES = 1 << 20
 
 # Chunks of messages, as the core takes them.
@@ -29,13 +30,14 @@ Script = list[list[Message]]
 
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:
-    """Microseconds of CPU per event, for a first scan, for sets, and for lives of znodes."""
-    znodes, events, rounds = (5_000, 10_000, 3) if quick else (20_000, 60_000, 7)
-    scan = _script_scan(dict(list_tree(znodes)))
+    """Microseconds of CPU per event, for a first scan and for several kinds of writes."""
+    znodes, events, rounds = (5_000, 10_000, 3) if quick else (20_000, 40_000, 5)
+    scan = script_scan(dict(list_tree(znodes)))
     plays: list[tuple[str, Script, Script]] = [
         ("first scan", [], scan),
-        ("sets", scan, _script_sets(events)),
-        ("creates and deletes", scan, _script_lives(events // 2)),
+        ("sets", scan, script_sets(events)),
+        ("creates and deletes", scan, script_lives(events // 2)),
+        ("one hot znode", scan, script_hot(events)),
     ]
     figures = []
     for name, before, script in plays:
@@ -84,7 +86,7 @@ def _measure_pair(before: Script, script: Script) -> tuple[float, float]:
     return 1e6 * ours_s / len(events), 1e6 * floor_s / len(events)
 
 
-def _script_scan(values: dict[str, bytes]) -> Script:
+def script_scan(values: dict[str, bytes]) -> Script:
     """A connection, and the answers to every read of the scan, in the order it asks."""
     children: dict[str, list[str]] = {}
     for path in values:
@@ -93,7 +95,6 @@ def _script_scan(values: dict[str, bytes]) -> Script:
     values = {"/": b"", **values}
     chronicle = start_chronicle()
     script: Script = [[Connected(1, 30_000, "bench", recursive=True)]]
-    play(chronicle, [])
     while True:
         for message in script[-1]:
             chronicle.handle(message, 0)
@@ -113,7 +114,7 @@ def _answer(op: str, path: str, values: dict[str, bytes], children: dict[str, li
     return Reply("sync", path, OK, 1)
 
 
-def _script_sets(events: int) -> Script:
+def script_sets(events: int) -> Script:
     """Writes going round the partition states, a chunk of events before a chunk of answers."""
     paths = list_states(2_000)
     script: Script = []
@@ -130,7 +131,21 @@ def _script_sets(events: int) -> Script:
     return script
 
 
-def _script_lives(lives: int) -> Script:
+def script_hot(events: int) -> Script:
+    """One znode written so fast that each read answers many events."""
+    path, data = list_states(1)[0], make_state(1)
+    script: Script = []
+    for first in range(0, events, _HOT_CHUNK):
+        last = first + _HOT_CHUNK
+        stat = Stat(1, 1 + last, 0, 0, last, 0, 0, 0, len(data), 0, 1)
+        script += [
+            [WatchEvent(2 + number, CHANGED, path) for number in range(first, last)],
+            [Reply("get", path, OK, 1 + last, data, stat)],
+        ]
+    return script
+
+
+def script_lives(lives: int) -> Script:
     """Owner nodes of a consumer group that come and go."""
     script: Script = []
     for first in range(0, lives, _CHUNK):

@@ -6,6 +6,7 @@ control is the same start before that.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
 
@@ -56,7 +57,7 @@ def _start(stage: Stage, root: str, cluster: str) -> float:
 
 
 def _overwrite(stage: Stage, cluster: str, limit_s: float) -> int:
-    """Publish all rows of the tree again and again; returns how many."""
+    """Write all rows of the tree again and again, the true ones last; returns how many."""
     publisher = Publisher(stage.cluster.bootstrap, {}, cluster)
     publisher.fence()
     rows, meta = _expect(read_tree(stage.cluster.bootstrap, {}, cluster), cluster)
@@ -64,12 +65,23 @@ def _overwrite(stage: Stage, cluster: str, limit_s: float) -> int:
     try:
         while writes < _WRITES and time.monotonic() < deadline:
             meta = replace(meta, seq=meta.seq + 1)
-            event = Event(cluster, meta.log_id, meta.seq, "heartbeat", meta.observed_at_ms)
-            publisher.publish(Batch([encode(event)], {**rows}, meta))
+            _publish(publisher, meta, {path: _alter(row, meta.seq) for path, row in rows.items()})
             writes += len(rows)
+        _publish(publisher, replace(meta, seq=meta.seq + 1), {**rows})
     finally:
         publisher.close()
     return writes
+
+
+def _publish(publisher: Publisher, meta: Meta, rows: dict[str, TreeRow | None]) -> None:
+    event = Event("bench", meta.log_id, meta.seq, "heartbeat", meta.observed_at_ms)
+    publisher.publish(Batch([encode(event)], rows, meta))
+
+
+def _alter(row: TreeRow, number: int) -> TreeRow:
+    """As after another write: equal rows would be compressed to nothing."""
+    data_hash = hashlib.blake2b(f"{number} {row.czxid}".encode(), digest_size=8).hexdigest()
+    return replace(row, mzxid=number, version=number % 1000, data_hash=data_hash)
 
 
 def _expect(resume: Resume, cluster: str) -> tuple[dict[str, TreeRow], Meta]:

@@ -52,6 +52,8 @@ class Chronicle:
     recursive = True
     # Lives that a scan counts though no gap lies before it.
     lives_reason: GapReason = "event_lost"
+    # How a change was known that no event told, though no gap lies before it.
+    lost_origin: Origin = "resync"
 
     def __init__(self, release: Release, *, reads_in_flight: int = 1000) -> None:
         self.release = release
@@ -152,6 +154,7 @@ class Chronicle:
         slot = self._declare_gap(reason, at_ms)
         if reason == "history_reset":
             self.zxid = slot.zxid = 0
+            self.release.lose_model()
 
     def _declare_gap(self, reason: GapReason, at_ms: int) -> Slot:
         # A connection that breaks before its scan is done prolongs the gap that is open: same id,
@@ -267,6 +270,9 @@ class Chronicle:
             if reply.stat is not None:
                 scan.znodes += 1
                 self._descend(scan, reply.path, reply.stat)
+            elif reply.error != NO_NODE:
+                # Nobody lists its children to us, though we may read them: those we know of.
+                scan.todo.extend(scan.below(reply.path, self.release.known_paths))
         self._resolve(reply.path, reading, reply, at_ms)
 
     def _descend(self, scan: Scan, path: str, stat: ZnodeStat) -> None:
@@ -291,6 +297,7 @@ class Chronicle:
             reply,
             trusted=reading.trusted,
             origin=self._origin(scan),
+            lost_origin=self.lost_origin,
         )
         orphans = self._bury_children(path, reading, told)
         for index, (slot, drafts) in enumerate(zip(reading.slots, told.told, strict=True)):

@@ -34,6 +34,7 @@ class CoalescingChronicle(Chronicle):
 
     recursive = False
     lives_reason: GapReason = "coalesced"
+    lost_origin: Origin = "watch"
 
     def __init__(self, release: Release, *, reads_in_flight: int = 1000) -> None:
         super().__init__(release, reads_in_flight=reads_in_flight)

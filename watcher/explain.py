@@ -43,11 +43,13 @@ def explain(
     *,
     trusted: bool,
     origin: Origin = "resync",
+    lost_origin: Origin = "resync",
 ) -> Explanation:
     """Tell the story of one path from `row` through `events` to `reply`.
 
     trusted: `row` is the state just before the first event. Else a gap lies between the two.
     reply None: nothing was read (a delete needs no read; or the connection broke first).
+    lost_origin: of what must have happened in sight though no event told it.
     """
     found = reply.stat if reply is not None and reply.error == OK else None
     before: list[Draft] = []
@@ -57,7 +59,7 @@ def explain(
         state = before[-1].row if before else _uncounted(row, events, found)
     told: list[list[Draft]] = []
     for index, event in enumerate(events):
-        drafts = _tell(path, state, event, _survivor(events, index, found))
+        drafts = _tell(path, state, event, _survivor(events, index, found), lost_origin)
         state = drafts[-1].row
         told.append(drafts)
     if reply is None:
@@ -133,17 +135,19 @@ def _survivor(events: list[WatchEvent], index: int, found: ZnodeStat | None) -> 
     return found
 
 
-def _tell(path: str, state: Row | None, event: WatchEvent, life: ZnodeStat | None) -> list[Draft]:
+def _tell(
+    path: str, state: Row | None, event: WatchEvent, life: ZnodeStat | None, lost_origin: Origin
+) -> list[Draft]:
     """The drafts of one watch event, its value still unknown."""
     zxid = event.zxid if event.zxid > 0 else None
     if event.type == CREATED:
         # A create where we knew a znode: its delete was hidden from us.
-        lost = [] if state is None else [_vanished(path, state, "resync")]
+        lost = [] if state is None else [_vanished(path, state, lost_origin)]
         czxid = life.czxid if life else (zxid or 0)
         owner = life.ephemeral_owner if life else 0
         row = Row(czxid, czxid, 0, 0, owner, unread=True)
         return [*lost, _told("create", path, row, zxid or czxid or None)]
-    lost = [] if state is not None else [_born_unseen(path, "resync", None)]
+    lost = [] if state is not None else [_born_unseen(path, lost_origin, None)]
     known = state or _NOTHING_KNOWN
     if event.type == DELETED:
         gone = Draft(

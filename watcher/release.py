@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from watcher.drafts import Draft
 from watcher.log.batch import Batch
 from watcher.messages import ZnodeStat
@@ -117,6 +119,16 @@ class Release:
     def forget(self, paths: Iterable[str]) -> None:
         """Rows of the tree topic that nobody vouches for go with the next batch."""
         self._dirty.update(paths)
+
+    def lose_model(self) -> None:
+        """Another history: czxid and version prove nothing, a frame has to say all anew."""
+        known = list(self.tree)
+        self.forget(known)
+        for path in known:
+            self.tree.drop(path)
+        self.unreadable.clear()
+        self.forget_debts()
+        self.meta = msgspec.structs.replace(self.meta, complete=False)
 
     def append(self, slot: Slot) -> Slot:
         """Take the next place in the log."""

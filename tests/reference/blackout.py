@@ -64,6 +64,8 @@ class Explanation:
             return True
         if self._passed_unseen(life) or self._ended_in_sight(life, index):
             return True
+        if self._is_out_of_sight(life):
+            return True
         if self._was_replaced(life):
             return True
         is_framed = self.blackout.is_first or self.blackout.base == "none"
@@ -105,6 +107,11 @@ class Explanation:
         blind = self.blackout.blind
         is_unseen = life.born not in self.ledger.told and life not in self.blackout.seen
         return is_unseen and life.born in blind and life.ended in blind
+
+    def _is_out_of_sight(self, life: Life) -> bool:
+        """Below a znode that may not be read, and never read itself: no listing shows it."""
+        is_read = life in self.ledger.met and life not in self.ledger.unnamed
+        return not is_read and self.ledger.is_below_sealed(life.path)
 
     def _ended_in_sight(self, life: Life, index: int) -> bool:
         """A told delete ends the counting: what this life went through before may stay unseen."""
@@ -150,4 +157,10 @@ class Explanation:
             return parent == "/"
         is_known = life.born not in self.blackout.blind
         is_gone = life.ended in self.blackout.blind or self._ended_in_sight(life, -1)
-        return is_known and not is_gone and parent not in self.ledger.sealed
+        return is_known and not is_gone and self._is_countable(parent)
+
+    def _is_countable(self, parent: str) -> bool:
+        """Of sealed children no event tells: a parent's count may show them before or after."""
+        sealed = self.ledger.sealed
+        has_sealed = parent in sealed or any(split(path)[0] == parent for path in sealed)
+        return not has_sealed and not self.ledger.is_below_sealed(parent)

@@ -24,6 +24,8 @@ class Ledger:
     covered: dict[int, Published] = field(default_factory=dict)
     # The life each path has by what was published so far.
     known: dict[str, Life] = field(default_factory=dict)
+    # Lives that any event or read told of.
+    met: set[Life] = field(default_factory=set)
     # Lives whose latest event has no czxid.
     unnamed: set[Life] = field(default_factory=set)
     # Values that a read gave later: (life, version).
@@ -37,6 +39,15 @@ class Ledger:
 
     def is_sealed(self, index: int) -> bool:
         return self.changes[index].path in self.sealed
+
+    def know(self, path: str, life: Life) -> None:
+        """By what was published, this life is the one at that path."""
+        self.known[path] = life
+        self.met.add(life)
+
+    def is_below_sealed(self, path: str) -> bool:
+        """No listing shows what is below a znode that may not be read."""
+        return any(path.startswith(above + "/") for above in self.sealed)
 
     def tell(self, event: Published, index: int) -> None:
         """This event is this change."""
@@ -106,10 +117,9 @@ class Ledger:
         return told.get(event.op, life.versions.get(event.version or 0))
 
     def _remember(self, event: Published, life: Life) -> None:
+        self.know(event.path, life)
         if event.op == "delete":
             self.known.pop(event.path, None)
-        else:
-            self.known[event.path] = life
         if "czxid" not in event.stat:
             self.unnamed.add(life)
         else:

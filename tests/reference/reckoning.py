@@ -10,6 +10,7 @@ from tests.reference.blackout import Blackout
 from tests.reference.connection import Connection, split_connections
 from tests.reference.ledger import Ledger
 from tests.reference.lives import Life
+from tests.reference.naming import Inferred, Naming
 from tests.reference.published import CHANGE_OPS, Published, parse
 from tests.reference.tree import split
 
@@ -25,10 +26,9 @@ class Reckoning:
         self.blackouts = [self.blackout]
         self.coalescing = False
         self.connection = Connection([], None)
-        # Znodes that must have been there, told without a czxid: the next event says which life.
-        self.nameless: dict[str, Published] = {}
         self.heard_zxid: int | None = None
-        self.inferred: list[tuple[Blackout, int, Published]] = []
+        self.inferred: Inferred = []
+        self.naming = Naming(ledger, self.inferred)
         # The last change inferred on each path, and the paths of the frame that is under way.
         self.latest: dict[str, int] = {}
         self.frame: set[str] | None = None
@@ -69,7 +69,9 @@ class Reckoning:
         elif event.op == "heartbeat":
             self._hear(event.zxid)
         elif event.is_nameless:
-            self._take_nameless(event)
+            may_hide = self.blackout.is_open or self.coalescing
+            may_hide = may_hide or self.ledger.is_below_sealed(event.path)
+            self.naming.take(event, may_hide=may_hide)
         elif event.op in CHANGE_OPS:
             self._take_change(event)
         elif event.op == "read":
@@ -98,7 +100,7 @@ class Reckoning:
         self.frame = None
         from_zxid = event.gap.get("from_zxid")
         self._hear(from_zxid)
-        self._name_after_crash(event)
+        self.naming.lose_sight(event, self.alignment.position, self.blackout)
         was_in_sight = self.alignment.in_sight
         self.alignment.lose_sight(from_zxid)
         if self.coalescing or self.blackout.is_open:
@@ -109,6 +111,7 @@ class Reckoning:
         self._open(Blackout())
 
     def _take_in_sync(self, event: Published) -> None:
+        self.naming.refuse_all()
         if self.blackout.is_open:
             self.blackout.end_seq = event.seq
             self.blackout.base = event.frame.get("base") or "model"
@@ -128,13 +131,27 @@ class Reckoning:
         self.blackouts.append(blackout)
 
     def _take_change(self, event: Published) -> None:
-        if event.origin == "watch" and not self.coalescing:
+        is_watched = event.origin == "watch" and not self.coalescing
+        # What is below a sealed znode may be met at any time.
+        may_infer = self.blackout.is_open or self.ledger.is_below_sealed(event.path)
+        if event.op == "delete" and event.path in self.ledger.sealed and not is_watched:
+            self._take_sealed_end(event)
+        elif is_watched:
             self._take_watched(event)
-        elif self.coalescing or self.blackout.is_open:
+        elif self.coalescing or may_infer:
             self._take_inferred(event)
         else:
             self.ledger.phantoms.append(f"{event}: inferred outside any gap")
         self.blackout.note(event, self.ledger.known.get(event.path))
+
+    def _take_sealed_end(self, event: Published) -> None:
+        """No event tells the end of a sealed znode: any look may find it."""
+        life = self.ledger.lives.going_on(event.path, self.latest.get(event.path, -1) + 1)
+        if life is None or life.ended is None:
+            self.ledger.phantoms.append(f"{event}: it never ended")
+        else:
+            self.latest[event.path] = life.ended
+            self.ledger.tell(event, life.ended)
 
     def _take_watched(self, event: Published) -> None:
         if not self.alignment.in_sight:
@@ -147,48 +164,14 @@ class Reckoning:
         index = self.alignment.last
         if self.ledger.told.get(index) is event:
             life = self.ledger.lives.of_change[index]
-            self._name(event, life)
+            self.naming.name(event, life, self.blackout)
             self._check_number(event, life)
-
-    def _take_nameless(self, event: Published) -> None:
-        may_hide = self.blackout.is_open or self.coalescing
-        if not may_hide or event.path in self.nameless:
-            self.ledger.phantoms.append(f"{event}: no czxid, and no gap that could hide it")
-        self.nameless[event.path] = event
-
-    def _name(self, event: Published, life: Life) -> None:
-        """The watch event that made the watcher say that this life must have been there."""
-        nameless = self.nameless.pop(event.path, None)
-        if nameless is None:
-            return
-        if event.op == "create":
-            self.ledger.phantoms.append(f"{nameless}: no change of that life follows")
-            return
-        self._give_name(nameless, life)
-        if event.op == "delete":
-            self.ledger.known.pop(event.path, None)
-
-    def _give_name(self, nameless: Published, life: Life) -> None:
-        self.blackout.note(nameless, life)
-        self.ledger.known[nameless.path] = life
-        self.ledger.unnamed.add(life)
-        if nameless.op == "create" and life.born is not None:
-            self.inferred.append((self.blackout, life.born, nameless))
-            self.ledger.tell(nameless, life.born)
-
-    def _name_after_crash(self, gap: Published) -> None:
-        """The change that made the watcher say it was not committed: some life that went on."""
-        for path, nameless in self.nameless.items():
-            life = self.ledger.lives.going_on(path, self.alignment.position)
-            if gap.gap.get("reason") == "restart" and life is not None:
-                self._give_name(nameless, life)
-            else:
-                self.ledger.phantoms.append(f"{nameless}: no change of that life follows")
-        self.nameless.clear()
 
     def _check_number(self, event: Published, life: Life) -> None:
         """A set has a version unless a gap hid how often its life, now over, was set before."""
         if event.op != "set" or event.version is not None:
+            return
+        if self.ledger.is_below_sealed(event.path):
             return
         birth = self.ledger.told.get(-1 if life.born is None else life.born)
         was_born_here = birth in self.connection.events and birth.origin == "watch"
@@ -196,10 +179,8 @@ class Reckoning:
             self.ledger.phantoms.append(f"{event}: no version, though it can be counted")
 
     def _take_inferred(self, event: Published) -> None:
-        if event.path in self.nameless:
-            life = self.ledger.lives.going_on(event.path, self.latest.get(event.path, -1) + 1)
-            if life is not None:
-                self._give_name(self.nameless.pop(event.path), life)
+        after = self.latest.get(event.path, -1) + 1
+        self.naming.name_by_place(event.path, after, self.blackout)
         index = self.ledger.find_index(event)
         if index is None:
             self.ledger.phantoms.append(f"{event}: the log has no such life or version")
@@ -228,30 +209,16 @@ class Reckoning:
         life = self.ledger.find_life(event)
         self.blackout.note(event, life)
         if life is not None:
-            self._compare(event, life)
-            self.ledger.known[event.path] = life
+            self.naming.compare(event, life, self.blackout)
+            self.ledger.know(event.path, life)
             self.ledger.check_value(event, life)
         elif event.path in self.ledger.lives.of_path:
             self.ledger.phantoms.append(f"{event}: the log has no such life or version")
-
-    def _compare(self, event: Published, life: Life) -> None:
-        """A life told without czxid, its value never read, cannot be known again after a gap: the
-        read that names what is there now stands for all that the gap hid of it."""
-        before = self.ledger.known.get(event.path)
-        if before not in self.ledger.unnamed or not self.blackout.is_open:
-            return
-        hidden = [life.versions[v] for v in range(1, 1 + (event.version or 0)) if v in life.versions]
-        if before is not life:
-            hidden += [i for i in (before.ended, life.born) if i is not None]
-            hidden += before.versions.values()
-        for index in hidden:
-            if index not in self.ledger.told and index not in self.ledger.covered:
-                self.ledger.covered[index] = event
-                self.inferred.append((self.blackout, index, event))
 
     def _check_inferred(self) -> None:
         if self.coalescing:
             return
         for blackout, index, event in self.inferred:
-            if index not in blackout.blind and not blackout.is_first:
+            was_in_sight = index not in blackout.blind and not blackout.is_first
+            if was_in_sight and not self.ledger.is_below_sealed(event.path):
                 self.ledger.phantoms.append(f"{event}: inferred, yet it was in sight")

@@ -6,6 +6,7 @@ before any reply that shows it. Only message shapes are the product's.
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -50,6 +51,9 @@ class Node:
         )  # fmt: skip
 
 
+Snapshot = tuple[int, dict[str, Node]]
+
+
 @dataclass(frozen=True)
 class Change:
     zxid: int
@@ -67,7 +71,15 @@ def parent(path: str) -> str:
 
 
 class FakeZooKeeper:
-    def __init__(self, *, event_zxid: bool = True, recursive: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        event_zxid: bool = True,
+        recursive: bool = True,
+        sealed: frozenset[str] = frozenset(),
+    ) -> None:
+        # Paths whose znodes are created with an ACL that shuts the watcher out.
+        self.sealed = sealed
         self.nodes: dict[str, Node] = {"/": Node(b"", 0)}
         self.zxid = 0
         self.changes: list[Change] = []
@@ -91,20 +103,20 @@ class FakeZooKeeper:
 
     def create(self, path: str, data: bytes, owner: int = 0, zxid: int | None = None) -> None:
         zxid = zxid or self.begin()
-        self.nodes[path] = Node(data, zxid, owner, zxid, zxid)
+        self.nodes[path] = Node(data, zxid, owner, zxid, zxid, sealed=path in self.sealed)
         up = self.nodes[parent(path)]
         up.pzxid = zxid
         up.children.add(path.rpartition("/")[2])
         up.created += 1
         self.changes.append(Change(zxid, "create", path, zxid, 0, data, owner))
-        self._fire(zxid, CREATED, path)
+        self._fire(zxid, CREATED, path, self.nodes[path].sealed)
 
     def set(self, path: str, data: bytes, zxid: int | None = None) -> None:
         zxid = zxid or self.begin()
         node = self.nodes[path]
         node.data, node.mzxid, node.version = data, zxid, node.version + 1
         self.changes.append(Change(zxid, "set", path, node.czxid, node.version, data, node.owner))
-        self._fire(zxid, CHANGED, path)
+        self._fire(zxid, CHANGED, path, node.sealed)
 
     def delete(self, path: str, zxid: int | None = None, *, closing: bool = False) -> None:
         zxid = zxid or self.begin()
@@ -116,10 +128,7 @@ class FakeZooKeeper:
         self.changes.append(
             Change(zxid, "delete", path, node.czxid, node.version, None, node.owner, closing)
         )
-        if not node.sealed:
-            self._fire(zxid, DELETED, path)
-        elif not self.recursive:
-            self._fire_child(zxid, path)
+        self._fire(zxid, DELETED, path, node.sealed)
 
     def close_session(self, owner: int) -> None:
         zxid = self.begin()
@@ -130,15 +139,16 @@ class FakeZooKeeper:
         self.begin()
         self.nodes[path].aversion += 1
 
-    def _fire(self, zxid: int, kind: int, path: str) -> None:
+    def _fire(self, zxid: int, kind: int, path: str, hidden: bool) -> None:
+        """`hidden`: patched servers (3.8.4, 3.9.2) keep events from who may not read the znode."""
         shown = zxid if self.event_zxid else -1
         if self.recursive:
-            if self.watching:
+            if self.watching and not hidden:
                 self.stream.append(WatchEvent(shown, kind, path))
             return
         data = path in self.data_watches
         child = kind == DELETED and path in self.child_watches
-        if data or child:
+        if (data or child) and not hidden:
             self.data_watches.discard(path)
             if kind == DELETED:
                 self.child_watches.discard(path)
@@ -151,6 +161,14 @@ class FakeZooKeeper:
         if up in self.child_watches:
             self.child_watches.discard(up)
             self.stream.append(WatchEvent(shown, CHILD, up))
+
+    def snapshot(self) -> Snapshot:
+        return self.zxid, copy.deepcopy(self.nodes)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """The ensemble is rebuilt from an older state: zxids are used a second time."""
+        self.zxid, nodes = snapshot
+        self.nodes = copy.deepcopy(nodes)
 
     # The client's requests, answered in order.
 

@@ -6,7 +6,7 @@ import random
 
 import msgspec
 
-from tests.watcher.fake_zookeeper import FakeZooKeeper, parent
+from tests.watcher.fake_zookeeper import FakeZooKeeper, Snapshot, parent
 from watcher.chronicle import Chronicle
 from watcher.coalescing import CoalescingChronicle
 from watcher.messages import Connected, Disconnected, Tick
@@ -44,10 +44,16 @@ class Log:
 
 class Simulation:
     def __init__(
-        self, seed: int, *, event_zxid: bool = True, recursive: bool = True, limit: int = 3
+        self,
+        seed: int,
+        *,
+        event_zxid: bool = True,
+        recursive: bool = True,
+        limit: int = 3,
+        sealed: frozenset[str] = frozenset(),
     ) -> None:
         self.random = random.Random(seed)
-        self.server = FakeZooKeeper(event_zxid=event_zxid, recursive=recursive)
+        self.server = FakeZooKeeper(event_zxid=event_zxid, recursive=recursive, sealed=sealed)
         self.log = Log()
         self.limit = limit
         self.at_ms = 1_000_000
@@ -90,6 +96,18 @@ class Simulation:
             self.up = False
             self.handle(Disconnected(self.random.choice(("disconnected", "session_expired"))))
 
+    def restore(self, snapshot: Snapshot) -> None:
+        """The ensemble comes back from an older state; the new connection shows it."""
+        self.connect()
+        for _ in range(self.random.randrange(4)):
+            self.deliver()
+        self.server.reset()
+        self.up = False
+        self.server.restore(snapshot)
+        self.handle(Disconnected("history_reset"))
+        # Lost in a crash, it would be found again only while the server's zxid is still behind.
+        self.commit_all()
+
     def handle(self, message: object) -> None:
         self.at_ms += self.random.randrange(3)
         self.chronicle.handle(message, self.at_ms)  # type: ignore[arg-type]
@@ -110,6 +128,10 @@ class Simulation:
             self.log.records += batch.events
             self.log.rows.update(batch.rows)
             self.log.meta = batch.meta
+
+    def commit_all(self) -> None:
+        while self.chronicle.release.sealed or self.chronicle.release._events:
+            self.commit()
 
     # The writers.
 
@@ -147,6 +169,11 @@ class Simulation:
     # The schedule.
 
     def run(self, steps: int) -> None:
+        """A schedule, and the rest that follows it."""
+        self.act(steps)
+        self.settle()
+
+    def act(self, steps: int) -> None:
         actions = (
             (self.write, 30), (self.deliver, 45), (self.answer, 45), (self.commit, 12),
             (self.connect, 8), (self.cut, 1.5), (self.crash, 0.8), (self.tick, 3),
@@ -157,7 +184,6 @@ class Simulation:
         for call in self.random.choices(calls, weights, k=steps):
             self.trace.append(call.__name__)
             call()
-        self.settle()
 
     def tick(self) -> None:
         self.chronicle.audit_allowance = 2
@@ -175,8 +201,7 @@ class Simulation:
         self.drain()
         self.chronicle.want_audit()
         self.drain()
-        while self.chronicle.release.sealed or self.chronicle.release._events:
-            self.commit()
+        self.commit_all()
 
     def drain(self) -> None:
         for _ in range(100_000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 
@@ -13,7 +14,7 @@ from tests.watcher.fake_zookeeper import FakeZooKeeper, parent
 from tests.watcher.simulation import Log, Simulation
 from zklake.events.envelope import Event
 
-SEEDS = 2400
+SEEDS = 2700
 STEPS = 160
 
 
@@ -69,7 +70,7 @@ class Ledger:
 
 
 def check_order(events: list[Event]) -> None:
-    for before, after in zip(events, events[1:], strict=False):
+    for before, after in itertools.pairwise(events):
         assert after.seq == before.seq + 1
         assert after.observed_at_ms >= before.observed_at_ms
 
@@ -106,22 +107,10 @@ def check_by_oracle(server: FakeZooKeeper, log: Log) -> None:
     changes = []
     for c in server.changes:
         numbers[c.zxid] += 1
-        changes.append(
-            reference.Change(
-                c.zxid,
-                numbers[c.zxid],
-                c.op,
-                c.path,
-                c.data,
-                c.version,
-                c.czxid,
-                c.owner,
-                0,
-                c.session_close,
-            )  # fmt: skip
-        )
+        what = (c.op, c.path, c.data, c.version, c.czxid, c.owner)
+        changes.append(reference.Change(c.zxid, numbers[c.zxid], *what, 0, c.session_close))
     records = [json.loads(record) for record in log.records]
-    accounts = account(changes, records)
+    accounts = account(changes, records, server.sealed)
     assert accounts.is_clean, str(accounts)
 
 
@@ -131,17 +120,18 @@ def check_values(server: FakeZooKeeper, events: list[Event]) -> None:
     for event in events:
         if event.op in ("create", "set", "read") and event.fidelity == "exact":
             assert event.stat is not None
-            key = (event.path, event.stat.czxid, event.stat.version)
+            key = (event.path or "", event.stat.czxid or 0, event.stat.version or 0)
             if event.path != "/":
                 assert truth[key].data == (event.data or "").encode()
 
 
 def check_watch_events(server: FakeZooKeeper, events: list[Event]) -> None:
     """With zxids: watch events are the log's own sequence, and outside gaps nothing is missing."""
-    place = {(c.zxid, c.path, c.op): [] for c in server.changes}
+    place: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for index, change in enumerate(server.changes):
         place[change.zxid, change.path, change.op].append(index)
-    last, told = -1, set()
+    last = -1
+    told: set[int] = set()
     blind = True
     for event in events:
         blind = (blind or event.op == "gap") and event.op != "in_sync"
@@ -150,7 +140,7 @@ def check_watch_events(server: FakeZooKeeper, events: list[Event]) -> None:
         spots = [i for i in place[event.zxid or 0, event.path or "", event.op] if i > last]
         assert spots, f"out of order or never happened: {event}"
         if not blind:
-            unseen = {i for i in range(last + 1, spots[0])} - told
+            unseen = set(range(last + 1, spots[0])) - told
             assert last < 0 or not unseen or _gap_between(events, event), f"skipped before {event}"
         last = spots[0]
         told.add(last)
