@@ -11,6 +11,7 @@ import pytest
 from lab.zookeeper import VERSIONS, ZooKeeperServer
 from tests.reference.accounting import Accounts, account
 from tests.reference.load import run_load
+from tests.reference.load_session import close, connect
 from tests.reference.tree import fold, restrict
 from tests.reference.txnlog import read_dir
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up, wait_for
@@ -37,6 +38,14 @@ def judge(server: ZooKeeperServer, tail: LogTail, sealed: frozenset[str]) -> Acc
     return accounts
 
 
+def list_children(address: str, path: str) -> list[str]:
+    client = connect(address)
+    try:
+        return list(client.get_children(path))
+    finally:
+        close(client)
+
+
 def test_every_transaction_is_explained(
     watched: ZooKeeperServer, cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -47,6 +56,7 @@ def test_every_transaction_is_explained(
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         second = run_load(address, seed=2, rounds=4, has_containers=modern, seals=True)
+        wait_for("the end of every TTL znode", lambda: not list_children(address, "/ttl"))
         catch_up(watcher, tail)
         accounts = judge(watched, tail, first.sealed | second.sealed)
         tail.close()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from watcher.log.topics import Topics
 from zklake.errors import LogError
+from zklake.events.topics import Topics
 
 # A broker that has just started denies every topic for a moment.
 GONE_AFTER_S = 20.0

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from watcher.log.batch import Batch
-from watcher.log.topics import Topics
 from watcher.log.verdict import AbortNeeded, judge_delivery
 from zklake.errors import LogError
 from zklake.events.envelope import META_KEY, encode
+from zklake.events.topics import Topics
 
 # Records unanswered for so long: Kafka counts as away.
 AWAY_AFTER_S = 5.0

@@ -129,7 +129,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str | None = None
     # The transaction that did it, where it is known.
     zxid: int | None = None
-    # Else the transaction lies after this one,
+    # Else the transaction lies not before this one,
     zxid_min: int | None = None
     # and not after this one.
     zxid_max: int | None = None
