@@ -145,7 +145,7 @@ class Chronicle:
                 for slot in pending.slots:
                     slot.drafts = []
         self.release.run()
-        self.release.forget_debts()
+        self.release.census.forget()
         self.requests.clear()
         self._wanted.clear()
         self.in_flight = 0
@@ -371,10 +371,10 @@ class Chronicle:
         return partial(self._start_counting, path, stat)
 
     def _owe(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
-        self.release.owe(path, stat)
+        self.release.census.owe(self.release.sealed_path(path), stat)
 
     def _start_counting(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
-        self.release.start_counting(path, stat.cversion, stat.num_children)
+        self.release.census.start(self.release.sealed_path(path), stat.cversion, stat.num_children)
 
     # The end of a scan.
 
@@ -399,7 +399,7 @@ class Chronicle:
     def _conclude(self, scan: Scan, at_ms: int) -> None:
         """All the scan saw is in the log: say what it could not see, and that it is complete."""
         reason = self.lives_reason if scan.trusts_model else "disconnected"
-        for path, lives in self.release.settle_debts():
+        for path, lives in self.release.census.settle():
             gap = Gap(id=scan.frame_id, reason=reason, lives=lives)
             self.release.emit(Draft("gap", path, gap=gap), at_ms)
         if scan.purpose == "audit":

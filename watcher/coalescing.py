@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+from watcher.census import UNCOUNTED
 from watcher.chronicle import Chronicle, Reading
 from watcher.drafts import Draft
 from watcher.messages import CHILD, DELETED, Reply, WatchEvent, ZnodeStat
-from watcher.release import UNCOUNTED, Release, Slot
+from watcher.release import Release, Slot
 from watcher.scan import Scan
 from watcher.tree import parent_of
 from zklake.events.envelope import Gap, GapReason, Origin
@@ -149,13 +150,17 @@ class CoalescingChronicle(Chronicle):
             # Another life than the one that was listed: it has a listing of its own.
             return
         if known.cversion == UNCOUNTED:
-            self.release.start_counting(path, stat.cversion, known.num_children)
+            self.release.census.start(
+                self.release.sealed_path(path), stat.cversion, known.num_children
+            )
             return
         # The odd one is a child that was gone again before it could be read: the next listing
         # counts its other half.
         lives = (stat.cversion - known.cversion) // 2
         if lives <= 0:
             return
-        self.release.start_counting(path, known.cversion + 2 * lives, known.num_children)
+        self.release.census.start(
+            self.release.sealed_path(path), known.cversion + 2 * lives, known.num_children
+        )
         gap = Gap(str(self.release.next_seq), "coalesced", lives=lives, coalescing=True)
         self.release.emit(Draft("gap", path, gap=gap), at_ms)

@@ -21,7 +21,8 @@ from watcher.log.resume import Resume
 from watcher.loop import Edges, Limits, Loop, now_ms
 from watcher.metrics import Numbers, build_registry
 from watcher.outlet import Log, Outlet
-from watcher.release import Release, Sealer
+from watcher.release import Release
+from watcher.sealing import Sealer
 from watcher.tree import Tree
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession

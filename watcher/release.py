@@ -8,46 +8,17 @@ thing that changes the model, so log and model can never disagree. No clock, no 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
+from watcher.census import Census
 from watcher.drafts import Draft
 from watcher.log.batch import Batch
-from watcher.messages import ZnodeStat
-from watcher.tree import Counted, Row, Tree, parent_of
-from zklake.events.envelope import Event, Fidelity, Meta, encode
-
-# The cversion of a parent whose birth nobody saw, until a scan has met all its children: which of
-# its child changes were told before it was itself is unknown. (The root's real one starts at -1.)
-UNCOUNTED = -(1 << 31)
-
-
-class Sealed(NamedTuple):
-    """Data as it may leave the process: text or base64, or nothing, and a keyed hash."""
-
-    text: str | None
-    b64: str | None
-    zlib_b64: str | None
-    data_hash: str
-    fidelity: Fidelity
-
-
-class Sealer(Protocol):
-    """Decides what of a znode may be published."""
-
-    def seal(self, path: str, data: bytes | None) -> Sealed:
-        """Redact, encode and hash the data of one znode."""
-        ...
-
-    def kind(self, path: str) -> str:
-        """The kind of znode a path names."""
-        ...
-
-    def path(self, path: str) -> str:
-        """The path as it may be published; a sealed path stays as it is."""
-        ...
+from watcher.sealing import Sealed, Sealer
+from watcher.tree import Row, Tree
+from zklake.events.envelope import Event, Meta, encode
 
 
 class Slot:
@@ -90,13 +61,7 @@ class Release:
         # The highest zxid seen; meta's is that of what was released: a restart goes on from there.
         self.zxid = meta.zxid
         self.sealed: deque[Batch] = deque()
-        # Child creates + deletes that a parent's cversion shows and no event has told yet.
-        self.debt: dict[str, int] = {}
         self.unreadable: set[str] = set()
-        # Parents still uncounted, as their read showed them: cversion and children.
-        self._first_counts: dict[str, tuple[int, int]] = {}
-        # Child changes told of a parent not in the model yet: how many, and the children left.
-        self._early: dict[str, tuple[int, int]] = {}
         self._ahead: dict[str, Ahead] = {}
         self._cluster = cluster
         self._sealer = sealer
@@ -105,6 +70,7 @@ class Release:
         self._released_zxid = meta.zxid
         self._events: list[bytes] = []
         self._dirty: set[str] = set()
+        self.census = Census(tree, self._dirty.add)
 
     @property
     def next_seq(self) -> int:
@@ -127,7 +93,7 @@ class Release:
         for path in known:
             self.tree.drop(path)
         self.unreadable.clear()
-        self.forget_debts()
+        self.census.forget()
         self.meta = msgspec.structs.replace(self.meta, complete=False)
 
     def append(self, slot: Slot) -> Slot:
@@ -204,7 +170,8 @@ class Release:
         if self._events:
             rows = {path: self.tree.wire_row(path) for path in self._dirty}
             self.sealed.append(Batch(self._events, rows, self.meta))
-            self._events, self._dirty = [], set()
+            self._events = []
+            self._dirty.clear()
 
     def take(self) -> Batch | None:
         """The oldest batch, cutting the open one when there is no other."""
@@ -215,49 +182,6 @@ class Release:
         batch = self.sealed.popleft()
         self.bytes_waiting -= sum(map(len, batch.events))
         return batch
-
-    def owe(self, path: str, stat: ZnodeStat) -> None:
-        """A parent was read: its cversion says how many child changes there really were."""
-        path = self._sealer.path(path)
-        known = self.tree.counted(path)
-        if known is None or known.row.czxid != stat.czxid:
-            return
-        self.debt.pop(path, None)
-        if known.cversion == UNCOUNTED:
-            self._first_counts[path] = (stat.cversion, stat.num_children)
-        elif stat.cversion != known.cversion:
-            self.debt[path] = stat.cversion - known.cversion
-
-    def forget_debts(self) -> None:
-        """The scan that would have settled them broke off."""
-        self.debt.clear()
-        self._early.clear()
-        self._first_counts.clear()
-
-    def start_counting(self, path: str, cversion: int, num_children: int) -> None:
-        """First sight of a parent: count its children's changes from here."""
-        path = self._sealer.path(path)
-        self.tree.set_counts(path, cversion, num_children)
-        self._dirty.add(path)
-
-    def settle_debts(self) -> Iterator[tuple[str, int]]:
-        """Parents under which lives came and went unseen, with their number: two changes each.
-
-        A parent's count is put right as it is handed out: its row and what is said of it must
-        stand in one batch.
-        """
-        debts, self.debt = self.debt, {}
-        for path, counts in self._first_counts.items():
-            self.start_counting(path, *counts)
-        self._first_counts.clear()
-        for path, owed in sorted(debts.items()):
-            known = self.tree.counted(path)
-            if known is None or owed == 0:
-                continue
-            self.start_counting(path, known.cversion + owed, known.num_children)
-            if owed > 1:
-                yield path, owed // 2
-        self._early.clear()
 
     def _seal(self, draft: Draft) -> Sealed | None:
         has_value = draft.fidelity == "exact" and draft.op in ("create", "set", "read")
@@ -296,58 +220,15 @@ class Release:
             self.unreadable.discard(path)
         if row is None:
             self.tree.drop(path)
-            self._early.pop(path, None)
-            self.debt.pop(path, None)
-            self._first_counts.pop(path, None)
-            self._count(path, draft, born=False)
+            self.census.drop(path)
+            self.census.count(draft, born=False)
             return
         known = self.tree.counted(path)
-        self.tree.put(path, row, *self._child_counts(draft, known), data_hash)
+        self.tree.put(path, row, *self.census.first_counts(draft, known), data_hash)
         if draft.op == "create" or (draft.op == "unreadable" and known is None):
-            self._count(path, draft, born=True)
+            self.census.count(draft, born=True)
 
     def _catch_up(self, path: str) -> None:
         ahead = self._ahead.pop(path, None)
         if ahead is not None and ahead.unreleased > 1:
             self._ahead[path] = Ahead(ahead.row, ahead.unreleased - 1)
-
-    def _count(self, path: str, draft: Draft, born: bool) -> None:
-        if draft.origin == "scan":
-            # Without a model nothing is counted: the parent's own cversion starts the count.
-            return
-        parent = parent_of(path)
-        if parent is None:
-            return
-        known = self.tree.counted(parent)
-        if known is None and not born and draft.origin != "watch":
-            # A child of a parent that is gone, like its count.
-            return
-        if known is None:
-            changes, left = self._early.get(parent, (0, 0))
-            self._early[parent] = (changes + 1, left + (1 if born else -1))
-            return
-        if draft.stat is not None and 0 < (draft.stat.czxid or 0) < known.row.czxid:
-            # A child of the parent's former life: its count went with that.
-            return
-        self._dirty.add(parent)
-        if known.cversion == UNCOUNTED:
-            self._count_uncounted(parent, known.num_children, born, draft.origin == "watch")
-            return
-        self.tree.count_child(parent, born)
-        if draft.origin != "watch":
-            # Also below zero: the parent may be another life than the one we counted.
-            self.debt[parent] = self.debt.get(parent, 0) - 1
-
-    def _count_uncounted(self, parent: str, num_children: int, born: bool, watched: bool) -> None:
-        step = 1 if born else -1
-        self.tree.set_counts(parent, UNCOUNTED, num_children + step)
-        if watched and parent in self._first_counts:
-            cversion, children = self._first_counts[parent]
-            self._first_counts[parent] = (cversion + 1, children + step)
-
-    def _child_counts(self, draft: Draft, known: Counted | None) -> tuple[int, int]:
-        """A life born in sight starts with what was told of it, an unseen one uncounted."""
-        if draft.op != "create" and known is not None:
-            return known.cversion, known.num_children
-        changes, left = self._early.pop(draft.path, (0, 0))
-        return (changes if draft.origin == "watch" else UNCOUNTED), left

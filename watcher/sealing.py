@@ -7,15 +7,42 @@ from __future__ import annotations
 
 import base64
 import zlib
+from typing import NamedTuple, Protocol
 
 import msgspec
 
-from watcher.release import Sealed
+from zklake.events.envelope import Fidelity
 from zklake.events.paths import classify
 from zklake.events.redaction import Redactor
 
 # JSON writes a control character as \u00XX: six bytes for one.
 _WORST_ESCAPE = 6
+
+
+class Sealed(NamedTuple):
+    """Data as it may leave the process: text or base64, or nothing, and a keyed hash."""
+
+    text: str | None
+    b64: str | None
+    zlib_b64: str | None
+    data_hash: str
+    fidelity: Fidelity
+
+
+class Sealer(Protocol):
+    """Decides what of a znode may be published."""
+
+    def seal(self, path: str, data: bytes | None) -> Sealed:
+        """Redact, encode and hash the data of one znode."""
+        ...
+
+    def kind(self, path: str) -> str:
+        """The kind of znode a path names."""
+        ...
+
+    def path(self, path: str) -> str:
+        """The path as it may be published; a sealed path stays as it is."""
+        ...
 
 
 class Sealing:

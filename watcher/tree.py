@@ -116,20 +116,6 @@ class Tree:
         """Forget a znode that is gone."""
         self._rows.pop(path, None)
 
-    def count_child(self, path: str, born: bool) -> bool:
-        """One more child create or delete under path is accounted for."""
-        known = self.counted(path)
-        if known is None:
-            return False
-        self.put(
-            path,
-            known.row,
-            known.cversion + 1,
-            known.num_children + (1 if born else -1),
-            known.data_hash,
-        )
-        return True
-
     def set_counts(self, path: str, cversion: int, num_children: int) -> None:
         """Correct the child counts of a known znode."""
         known = self.counted(path)

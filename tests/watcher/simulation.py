@@ -10,7 +10,8 @@ from tests.watcher.fake_zookeeper import FakeZooKeeper, Snapshot, parent
 from watcher.chronicle import Chronicle
 from watcher.coalescing import CoalescingChronicle
 from watcher.messages import Connected, Disconnected, Tick
-from watcher.release import Release, Sealed
+from watcher.release import Release
+from watcher.sealing import Sealed
 from watcher.tree import Tree
 from zklake.events.envelope import Event, Meta, TreeRow, decode
 
