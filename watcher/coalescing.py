@@ -11,11 +11,12 @@ from collections import Counter
 from functools import partial
 
 from watcher.census import UNCOUNTED
-from watcher.chronicle import Chronicle, Reading
+from watcher.chronicle import Chronicle
 from watcher.drafts import Draft
 from watcher.messages import CHILD, DELETED, Reply, WatchEvent, ZnodeStat
 from watcher.release import Release, Slot
 from watcher.scan import Scan
+from watcher.teller import Reading
 from watcher.tree import parent_of
 from zklake.events.envelope import Gap, GapReason, Origin
 
