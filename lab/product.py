@@ -107,7 +107,7 @@ class Product:
         what: str,
         sql: str,
         is_enough: Callable[[list[dict[str, Any]]], bool],
-        timeout_s: float = 120.0,
+        timeout_s: float = 300.0,
     ) -> list[dict[str, Any]]:
         """Ask again and again until the rows are there."""
         deadline = time.monotonic() + timeout_s
@@ -120,7 +120,7 @@ class Product:
             time.sleep(_POLL_S)
         raise LabError(f"{what}: not seen in the lake {self.lake} within {timeout_s:.0f} s")
 
-    def _start(self, command: str, options: list[str], timeout_s: float = 180.0) -> None:
+    def _start(self, command: str, options: list[str], timeout_s: float = 600.0) -> None:
         self._say(f"starting zklake {command}")
         part = Part(command, options, {}, self._directory)
         self.parts.append(part)

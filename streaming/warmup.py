@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -13,6 +12,7 @@ from streaming.lake import Lake
 from streaming.progress import Progress
 from zklake.events.envelope import Event, Stat, encode
 
+_COLUMNS = "value, topic, partition, offset, timestamp"
 _RECORDS = "value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
 _REGISTRATION = (
     '{"version":5,"host":"127.0.0.1","port":9092,"jmx_port":-1,"timestamp":"1794793246657",'
@@ -36,9 +36,14 @@ def frame_records(
     spark: SparkSession, values: Sequence[bytes], topic: str = "warmup", offset: int = 0
 ) -> DataFrame:
     """Values as rows of Spark's Kafka source."""
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    rows = [(bytearray(value), topic, 0, offset + i, at) for i, value in enumerate(values)]
-    return spark.createDataFrame(rows, _RECORDS)
+    # As literals: rows handed over from Python would start Python workers first.
+    rows = [
+        f"(X'{value.hex()}', '{topic}', 0, {offset + i}L, TIMESTAMP '2026-01-01 00:00:00')"
+        for i, value in enumerate(values)
+    ]
+    if not rows:
+        return spark.createDataFrame([], _RECORDS)
+    return spark.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t({_COLUMNS})")  # noqa: S608
 
 
 def _live(seq: int) -> list[Event]:

@@ -13,11 +13,11 @@ from delta_tables.reading import open_table, read_rows
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_broker_dies_and_comes_back_as_rows(tmp_path: Path) -> None:
     place = tmp_path / "run"
     command = [sys.executable, "-m", "zklake", "run", "--once", "--json", "--dir", str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=580, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1190, check=False)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     lives = {broker: [r for r in rows if r["broker_id"] == broker] for broker in (0, 1, 2)}
