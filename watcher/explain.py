@@ -21,7 +21,7 @@ from watcher.messages import (
     ZnodeStat,
 )
 from watcher.tree import UNKNOWN_VERSION, Row, row_of
-from zklake.events.envelope import Origin, Stat
+from zklake.events.envelope import Op, Origin, Stat
 
 _NOTHING_KNOWN = Row(0, 0, UNKNOWN_VERSION, 0, 0, unread=True)
 
@@ -58,8 +58,10 @@ def explain(
         before = bridge(path, row, events, found, origin)
         state = before[-1].row if before else _uncounted(row, events, found)
     told: list[list[Draft]] = []
+    alive_from = _begin_of_life(events)
     for index, event in enumerate(events):
-        drafts = _tell(path, state, event, _survivor(events, index, found), lost_origin)
+        life = found if index >= alive_from else None
+        drafts = _tell(path, state, event, life, lost_origin)
         state = drafts[-1].row
         told.append(drafts)
     if reply is None:
@@ -126,13 +128,15 @@ def _is_other_life(old: Row, stat: ZnodeStat) -> bool:
     return 0 < old.mzxid < stat.czxid or stat.version < old.version
 
 
-def _survivor(events: list[WatchEvent], index: int, found: ZnodeStat | None) -> ZnodeStat | None:
-    """The stat of the life in which event `index` lies, if that is the life that was read."""
-    if found is None or any(event.type == DELETED for event in events[index:]):
-        return None
-    if any(event.type == CREATED for event in events[index + 1 :]):
-        return None
-    return found
+def _begin_of_life(events: list[WatchEvent]) -> int:
+    """The index from which on all events lie in the life that goes on after the last of them."""
+    first = 0
+    for index, event in enumerate(events):
+        if event.type == DELETED:
+            first = index + 1
+        elif event.type == CREATED:
+            first = index
+    return first
 
 
 def _tell(
@@ -155,13 +159,13 @@ def _tell(
         )
         return [*lost, gone]
     version = known.version if known.version == UNKNOWN_VERSION else known.version + 1
-    row = known._replace(mzxid=zxid or 0, version=version, unread=True)
+    owner = known.ephemeral_owner
+    row = Row(known.czxid, zxid or 0, version, known.aversion, owner, True, known.unreadable)
     return [*lost, _told("set", path, row, zxid)]
 
 
-def _told(op: str, path: str, row: Row, zxid: int | None) -> Draft:
-    draft = Draft("create", path, "watch", "superseded", row.stat(), zxid, row=row)
-    return draft if op == "create" else draft._replace(op="set")
+def _told(op: Op, path: str, row: Row, zxid: int | None) -> Draft:
+    return Draft(op, path, "watch", "superseded", row.stat(), zxid, row=row)
 
 
 def _is_told(state: Row | None, found: ZnodeStat) -> bool:
@@ -174,13 +178,12 @@ def _is_told(state: Row | None, found: ZnodeStat) -> bool:
 def _with_value(draft: Draft, event: WatchEvent, data: bytes | None, found: ZnodeStat) -> Draft:
     """The last event's version is the one that was read: its data is exact."""
     own = found.czxid if event.type == CREATED else found.mzxid
-    return draft._replace(
-        fidelity="exact",
-        stat=publish_stat(found),
-        zxid=event.zxid if event.zxid > 0 else own,
-        data=data,
-        row=row_of(found),
-    )
+    zxid = event.zxid if event.zxid > 0 else own
+    # A told draft has no other fields than these.
+    return Draft(
+        draft.op, draft.path, "watch", "exact", publish_stat(found), zxid, None, None, data,
+        row_of(found),
+    )  # fmt: skip
 
 
 def _vanished(path: str, old: Row, origin: Origin) -> Draft:

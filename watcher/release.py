@@ -146,7 +146,9 @@ class Release:
         """Give a draft its seq, put it into the open batch and the model."""
         # A wall clock may step back; observed_at never does, also across restarts.
         at_ms = max(at_ms, self.meta.observed_at_ms)
-        draft = draft._replace(path=self._sealer.path(draft.path))
+        path = self._sealer.path(draft.path)
+        if path is not draft.path:
+            draft = draft._replace(path=path)
         complete = self.meta.complete or draft.op == "in_sync"
         # A read may have shown the zxid of an event that came without one.
         own = (draft.zxid or 0) if draft.origin == "watch" else 0

@@ -51,10 +51,8 @@ class Sealing:
     def __init__(self, redactor: Redactor, max_record_bytes: int) -> None:
         self._redactor = redactor
         self._limit = max_record_bytes
-
-    def path(self, path: str) -> str:
-        """The path as it may be published."""
-        return self._redactor.seal_path(path)
+        # The path as it may be published. Not a method of ours: it is asked four times an event.
+        self.path = redactor.seal_path
 
     def kind(self, path: str) -> str:
         """The kind of znode a path names."""
