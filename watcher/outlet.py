@@ -13,6 +13,12 @@ from watcher.log.resume import Resume, read_tree
 from watcher.log.standby import wait_for_silence
 from watcher.log.topics import ensure_topics
 
+# Written at once after the fence: reading a large tree takes seconds, and a second standby, waiting
+# for the same silence, must not take it for silence. The first of two to claim wins nothing: the
+# one who fenced last stays, the other is told here, before it has written any event. A tombstone:
+# the tree does not keep it.
+CLAIM = Batch(events=[], rows={"#claim": None}, meta=None)
+
 
 class Log(Protocol):
     """Where events go."""
@@ -73,6 +79,7 @@ class KafkaLog:
             *self._address, on_state=self._on_state, stopping=self._giving_up
         )
         self._publisher.fence()
+        self._publisher.publish(CLAIM)
         return read_tree(*self._address)
 
     def publish(self, batch: Batch) -> None:

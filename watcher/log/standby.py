@@ -70,24 +70,27 @@ def wait_for_silence(
     """Return True once the log may be taken; False when told to stop. Calls on_standby once."""
     if take_over:
         return True
-    topic = name_topics(cluster).events
-    with PartitionReader(bootstrap, client_config, topic, patience_s=_ANSWER_S) as events:
-        silence = _look_first(events, takeover_after_ms)
+    topics = name_topics(cluster)
+    with (
+        PartitionReader(bootstrap, client_config, topics.events, patience_s=_ANSWER_S) as events,
+        PartitionReader(bootstrap, client_config, topics.tree, patience_s=_ANSWER_S) as tree,
+    ):
+        silence = _look_first(events, tree, takeover_after_ms)
         if silence.needed_ms >= takeover_after_ms:
             on_standby()
         while not silence.is_over(_monotonic_ms()):
             if stopping():
                 return False
             time.sleep(_POLL_S)
-            seen = observe(silence, _find_end(events), _monotonic_ms())
+            seen = observe(silence, _find_end(events, tree), _monotonic_ms())
             if seen.needed_ms > silence.needed_ms:
                 on_standby()
             silence = seen
     return True
 
 
-def _look_first(events: PartitionReader, takeover_after_ms: int) -> Silence:
-    _, end = events.find_bounds()
+def _look_first(events: PartitionReader, tree: PartitionReader, takeover_after_ms: int) -> Silence:
+    end = events.find_bounds()[1] + tree.find_bounds()[1]
     newest = events.read_last(lambda message: True)
     # CreateTime is the writer's clock, LogAppendTime the broker's; either may differ from ours.
     age_ms = None if newest is None else int(time.time() * 1000) - newest.timestamp()[1]
@@ -105,9 +108,10 @@ def _is_farewell(record: bytes) -> bool:
     return event.gap is not None and event.gap.reason == "restart"
 
 
-def _find_end(events: PartitionReader) -> int | None:
+def _find_end(events: PartitionReader, tree: PartitionReader) -> int | None:
+    """How much stands in both topics: a watcher that has just taken over claims in the tree."""
     try:
-        return events.find_bounds()[1]
+        return events.find_bounds()[1] + tree.find_bounds()[1]
     except LogError:
         return None
 
