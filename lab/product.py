@@ -9,15 +9,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from delta_tables.reading import read_rows
 from lab.cluster import Cluster
 from lab.leash import Leash
 from lab.ports import find_free_ports
+from lab.server import Startable
 from zklake.errors import LabError, QueryError
 
 _POLL_S = 0.25
@@ -26,16 +26,13 @@ _POLL_S = 0.25
 class Part:
     """One command of zklake as a child process, with its health endpoint."""
 
-    def __init__(
-        self, command: str, options: list[str], environ: Mapping[str, str], directory: Path
-    ) -> None:
+    def __init__(self, command: str, options: list[str], directory: Path) -> None:
         self.name = command
         self.http = f"127.0.0.1:{find_free_ports(1)[0]}"
         group = {"watch": "WATCHER", "stream": "STREAM"}[command]
-        variables = {**environ, f"ZKLAKE_{group}__HTTP": self.http}
-        given = [f"{name}={value}" for name, value in variables.items()]
+        listen = f"ZKLAKE_{group}__HTTP={self.http}"
         self.leash = Leash(
-            ["env", *given, sys.executable, "-m", "zklake", command, *options],
+            ["env", listen, sys.executable, "-m", "zklake", command, *options],
             directory / f"{command}.log",
         )
 
@@ -56,7 +53,7 @@ class Part:
             return "does not answer yet"
 
 
-class Product:
+class Product(Startable):
     """Watcher and stream over one cluster; `with Product(cluster, directory) as product: …`."""
 
     def __init__(
@@ -69,23 +66,12 @@ class Product:
         self._directory = directory
         self._say = say
 
-    def __enter__(self) -> Self:
-        try:
-            log = ["--log", self._cluster.bootstrap, "--cluster", self.name]
-            self._start("watch", ["--zookeeper", self._cluster.zookeeper_connect, *log])
-            self._start("stream", [*log, "--lake", self.lake])
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
+    def start(self, timeout_s: float = 600.0) -> None:
+        """Start the watcher, then the stream; each has so long to be ready."""
+        log = ["--log", self._cluster.bootstrap, "--cluster", self.name]
+        watched = ["--zookeeper", self._cluster.zookeeper_connect]
+        self._start("watch", [*watched, *log], timeout_s)
+        self._start("stream", [*log, "--lake", self.lake], timeout_s)
 
     def close(self) -> None:
         """Stop what was started, the stream first."""
@@ -120,9 +106,9 @@ class Product:
             time.sleep(_POLL_S)
         raise LabError(f"{what}: not seen in the lake {self.lake} within {timeout_s:.0f} s")
 
-    def _start(self, command: str, options: list[str], timeout_s: float = 600.0) -> None:
+    def _start(self, command: str, options: list[str], timeout_s: float) -> None:
         self._say(f"starting zklake {command}")
-        part = Part(command, options, {}, self._directory)
+        part = Part(command, options, self._directory)
         self.parts.append(part)
         deadline = time.monotonic() + timeout_s
         while obstacle := part.find_obstacle():

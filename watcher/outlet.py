@@ -115,7 +115,6 @@ class Outlet:
 
     def __init__(self, log: Log, on_done: Callable[[], None]) -> None:
         self.failure: Exception | None = None
-        self.committed_events = 0
         self._log = log
         self._on_done = on_done
         self._batch: Batch | None = None
@@ -153,7 +152,6 @@ class Outlet:
                 return
             try:
                 self._log.publish(batch)
-                self.committed_events += len(batch.events)
             except Exception as error:
                 # Told to the core, which decides; without it the daemon would hang in silence.
                 self.failure = error

@@ -66,9 +66,6 @@ class Tree:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __contains__(self, path: str) -> bool:
-        return path in self._rows
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
 
