@@ -12,10 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from zklake.cli import lab_consume, lab_story
+
 if TYPE_CHECKING:
     from lab.cluster import Cluster
 
 app = typer.Typer(help="A real Kafka cluster in ZooKeeper mode, in a box.", no_args_is_help=True)
+app.command("consume")(lab_consume.consume)
+app.command("produce")(lab_consume.produce)
+app.command("story")(lab_story.story)
 
 
 @app.callback()

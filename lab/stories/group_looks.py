@@ -1,0 +1,61 @@
+"""What must hold of consumer groups, read from ZooKeeper and not asked of the consumers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from lab.stories.group_acts import name_member
+from lab.stories.patience import Sight
+from lab.stories.step import Look
+from lab.zookeeper_consumer.group import expect_owners
+
+if TYPE_CHECKING:
+    from lab.stories.stage import Reading, Stage
+
+
+@dataclass(frozen=True)
+class OwnersAre(Look):
+    """Exactly these members live, and the topic's owners are those of the range formula."""
+
+    fact: ClassVar[str] = "owners_are"
+    group: str
+    topic: str
+    members: tuple[str, ...]
+
+    def observe(self, stage: Stage) -> Sight | None:
+        member_ids = stage.list_children(f"/consumers/{self.group}/ids")
+        if member_ids != sorted(name_member(self.group, member) for member in self.members):
+            return None
+        read = _read_partitions(stage, f"/consumers/{self.group}/owners/{self.topic}")
+        owners = {partition: one.data.decode() for partition, one in read.items()}
+        if owners != expect_owners(stage.zookeeper, self.group).get(self.topic, {}):
+            return None
+        # The same owner again is a new tenure: only the czxid shows it.
+        tenures = {partition: one.stat.czxid for partition, one in read.items()}
+        told = {"group": self.group, "topic": self.topic, "members": member_ids, "owners": owners}
+        return Sight(told, tenures)
+
+
+@dataclass(frozen=True)
+class OffsetsAre(Look):
+    """What the group has committed, partition by partition: the next offset to read."""
+
+    fact: ClassVar[str] = "offsets_are"
+    group: str
+    topic: str
+    offsets: tuple[int, ...]
+
+    def observe(self, stage: Stage) -> Sight | None:
+        read = _read_partitions(stage, f"/consumers/{self.group}/offsets/{self.topic}")
+        offsets = {partition: int(one.data) for partition, one in read.items()}
+        if offsets != dict(enumerate(self.offsets)):
+            return None
+        told = {"group": self.group, "topic": self.topic, "offsets": offsets}
+        return Sight(told, {partition: one.stat.version for partition, one in read.items()})
+
+
+def _read_partitions(stage: Stage, path: str) -> dict[int, Reading]:
+    names = stage.list_children(path)
+    readings = {int(name): stage.read(f"{path}/{name}") for name in names}
+    return {partition: one for partition, one in readings.items() if one is not None}

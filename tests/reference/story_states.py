@@ -1,0 +1,98 @@
+"""What a state of a story's truth says, seen in the tree that the transaction log gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.reference.past import Contradiction, Past
+
+Fact = dict[str, Any]
+
+
+def check_state(past: Past, fact: Fact) -> None:
+    """Raise at the first moment of its time at which the tree said something else."""
+    view = VIEWS[fact["fact"]]
+    for ms in past.moments(fact["from_ms"], fact["to_ms"]):
+        seen = view(past, fact, ms)
+        told = {name: fact[name] for name in seen}
+        if seen != told:
+            raise Contradiction(f"at {ms} the log says {seen}, the truth {told}")
+
+
+def _brokers_are(past: Past, fact: Fact, ms: int) -> Fact:
+    return {"broker_ids": sorted(map(int, past.children_at("/brokers/ids", ms)))}
+
+
+def _controller_is(past: Past, fact: Fact, ms: int) -> Fact:
+    return {
+        "controller_id": past.json_at("/controller", ms)["brokerid"],
+        "controller_epoch": past.json_at("/controller_epoch", ms),
+    }
+
+
+def _leaders_are(past: Past, fact: Fact, ms: int) -> Fact:
+    path = f"/brokers/topics/{fact['topic']}"
+    replicas = past.json_at(path, ms)["partitions"]
+    partitions = {}
+    for partition in replicas:
+        state = past.json_at(f"{path}/partitions/{partition}/state", ms)
+        partitions[partition] = {
+            "leader": state["leader"],
+            "isr": state["isr"],
+            "replicas": replicas[partition],
+        }
+    return {"partitions": partitions}
+
+
+def _topic_is_gone(past: Past, fact: Fact, ms: int) -> Fact:
+    there = past.children_at("/brokers/topics", ms)
+    return {"topic": "still there" if fact["topic"] in there else fact["topic"]}
+
+
+def _owners_are(past: Past, fact: Fact, ms: int) -> Fact:
+    group = f"/consumers/{fact['group']}"
+    owners = past.children_at(f"{group}/owners/{fact['topic']}", ms)
+    members = sorted(past.children_at(f"{group}/ids", ms))
+    said = {partition: owner.decode() for partition, owner in owners.items()}
+    ranged = assign_by_range(past, fact["group"], fact["topic"], ms)
+    if said != ranged:
+        raise Contradiction(f"at {ms} the owners are {said}, the range formula gives {ranged}")
+    return {"members": members, "owners": said}
+
+
+def _offsets_are(past: Past, fact: Fact, ms: int) -> Fact:
+    offsets = past.children_at(f"/consumers/{fact['group']}/offsets/{fact['topic']}", ms)
+    return {"offsets": {partition: int(offset) for partition, offset in offsets.items()}}
+
+
+def assign_by_range(past: Past, group: str, topic: str, ms: int) -> dict[str, str]:
+    """Kafka's range formula over the members, streams and partitions of that moment."""
+    threads = sorted(
+        f"{member}-{stream}"
+        for member in past.children_at(f"/consumers/{group}/ids", ms)
+        for stream in range(_count_streams(past, group, member, topic, ms))
+    )
+    partitions = sorted(past.json_at(f"/brokers/topics/{topic}", ms)["partitions"], key=int)
+    owners = {}
+    for i, thread in enumerate(threads):
+        share, rest = divmod(len(partitions), len(threads))
+        start = share * i + min(i, rest)
+        for partition in partitions[start : start + share + (i < rest)]:
+            owners[partition] = thread
+    return owners
+
+
+def _count_streams(past: Past, group: str, member: str, topic: str, ms: int) -> int:
+    registration = past.json_at(f"/consumers/{group}/ids/{member}", ms)
+    return int(registration["subscription"].get(topic, 0))
+
+
+VIEWS: Mapping[str, Callable[[Past, Fact, int], Fact]] = {
+    "brokers_are": _brokers_are,
+    "controller_is": _controller_is,
+    "leaders_are": _leaders_are,
+    "topic_is_gone": _topic_is_gone,
+    "owners_are": _owners_are,
+    "offsets_are": _offsets_are,
+}
