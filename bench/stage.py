@@ -20,9 +20,13 @@ from kazoo.client import KazooClient
 from bench.tail import Tail
 from lab.cluster import Cluster
 from lab.leash import Leash
+from lab.zookeeper import ZooKeeperServer
 from zklake.errors import LabError
 
 _MULTI = 200
+# The lab's servers are made to start fast: their JVM compiles once and quickly. One that answers
+# as fast as it can compiles what is hot again.
+_FULL_SPEED = ("-XX:TieredStopAtLevel=4", "-Xmx512m")
 
 
 class Stage:
@@ -53,17 +57,25 @@ class Stage:
         print("starting ZooKeeper and Kafka", file=sys.stderr)
         return self._ending.enter_context(Cluster())
 
+    @cached_property
+    def fast_zookeeper(self) -> ZooKeeperServer:
+        """A ZooKeeper server of its own, for benches that would otherwise measure the server."""
+        return self._ending.enter_context(ZooKeeperServer(jvm_options=_FULL_SPEED))
+
     @property
     def zookeeper_pid(self) -> int:
         """The process of the ZooKeeper server."""
         return self.cluster.zookeeper.servers[0].pid
 
-    def make_root(self, znodes: Iterable[tuple[str, bytes]] = ()) -> str:
+    def make_root(
+        self, znodes: Iterable[tuple[str, bytes]] = (), zookeeper: str | None = None
+    ) -> str:
         """A connect string with a new chroot, which holds these znodes (parents first)."""
+        zookeeper = zookeeper or self.cluster.zookeeper_connect
         chroot = f"/bench-{uuid.uuid4().hex[:8]}"
-        with connect(self.cluster.zookeeper_connect) as client:
+        with connect(zookeeper) as client:
             client.create(chroot)
-        root = self.cluster.zookeeper_connect + chroot
+        root = zookeeper + chroot
         with connect(root) as client:
             _fill(client, znodes)
         return root

@@ -54,10 +54,10 @@ class Chronicle(Teller):
     def handle(self, message: Message, at_ms: int) -> None:
         """Take one message, in the order of the connection."""
         if isinstance(message, WatchEvent):
-            self.zxid = max(self.zxid, message.zxid)
+            self._note(message.zxid)
             self._on_event(message, at_ms)
         elif isinstance(message, Reply):
-            self.zxid = max(self.zxid, message.zxid)
+            self._note(message.zxid)
             self._on_reply(message, at_ms)
         elif isinstance(message, Connected):
             self._on_connected(at_ms)
@@ -89,6 +89,9 @@ class Chronicle(Teller):
     @zxid.setter
     def zxid(self, zxid: int) -> None:
         self.release.zxid = zxid
+
+    def _note(self, zxid: int) -> None:
+        self.release.zxid = max(self.release.zxid, zxid)
 
     @property
     def is_at_rest(self) -> bool:

@@ -28,16 +28,10 @@ class Draft(NamedTuple):
 
 def publish_stat(stat: ZnodeStat) -> Stat:
     """The whole stat of a znode just read."""
+    (
+        czxid, mzxid, ctime, mtime, version, cversion, aversion, owner, length, children, pzxid,
+    ) = stat  # fmt: skip
+    # By place, in the order of its fields.
     return Stat(
-        czxid=stat.czxid,
-        mzxid=stat.mzxid,
-        pzxid=stat.pzxid,
-        ctime=stat.ctime,
-        mtime=stat.mtime,
-        version=stat.version,
-        cversion=stat.cversion,
-        aversion=stat.aversion,
-        ephemeral_owner=stat.ephemeral_owner,
-        data_length=stat.data_length,
-        num_children=stat.num_children,
+        czxid, mzxid, pzxid, ctime, mtime, version, cversion, aversion, owner, length, children
     )

@@ -24,6 +24,8 @@ log = structlog.get_logger()
 _TICK_S = 1.0
 _AUDIT_PAUSE_S = 60.0
 _DRAIN_POLL_S = 0.05
+# Requests go out while more answers wait to be worked off: else ZooKeeper would idle meanwhile.
+_SEND_AT = 100
 
 
 class Limits(NamedTuple):
@@ -94,6 +96,8 @@ class Loop:
                 self.chronicle.handle(message, at_ms)
                 if isinstance(message, Disconnected):
                     self._was_in_sync = False
+                if len(self.chronicle.requests) >= _SEND_AT:
+                    self._send()
             self._send()
         self._hand_over()
 

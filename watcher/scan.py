@@ -23,6 +23,14 @@ class Scan:
         self.purpose = purpose
         self.frame_id = frame_id
         self.base_is_model = base_is_model
+        # No gap lies before a frame or an audit; one lies before every resync.
+        self.trusts_model = purpose != "resync"
+        # A frame reads every znode into the log; so does a resync that has no model.
+        self.publishes_all = purpose == "frame" or not base_is_model
+        # Where a difference found by this scan comes from.
+        self.origin: Origin = "resync" if base_is_model else "scan"
+        if purpose == "audit":
+            self.origin = "audit"
         self.todo: deque[str] = deque(["/"])
         # Paths whose story is told from here on by watch events and reads alone.
         self.settled: set[str] = set()
@@ -31,23 +39,6 @@ class Scan:
         # Every path known when the first subtree was found to be gone, sorted.
         self.known: list[str] | None = None
         self.differences = 0
-
-    @property
-    def trusts_model(self) -> bool:
-        """No gap lies before a frame or an audit; one lies before every resync."""
-        return self.purpose != "resync"
-
-    @property
-    def publishes_all(self) -> bool:
-        """A frame reads every znode into the log; so does a resync that has no model."""
-        return self.purpose == "frame" or not self.base_is_model
-
-    @property
-    def origin(self) -> Origin:
-        """Where a difference found by this scan comes from."""
-        if self.purpose == "audit":
-            return "audit"
-        return "resync" if self.base_is_model else "scan"
 
     @property
     def is_done(self) -> bool:

@@ -53,6 +53,9 @@ class Sealing:
         self._limit = max_record_bytes
         # The path as it may be published. Not a method of ours: it is asked four times an event.
         self.path = redactor.seal_path
+        # Most znodes hold no data, and where nothing is, nothing is withheld: the same for every
+        # path, but for "null" and "empty".
+        self._null, self._empty = self._seal("/", None), self._seal("/", b"")
 
     def kind(self, path: str) -> str:
         """The kind of znode a path names."""
@@ -60,6 +63,11 @@ class Sealing:
 
     def seal(self, path: str, data: bytes | None) -> Sealed:
         """What of the data may be published, in the form that fits a record."""
+        if data:
+            return self._seal(path, data)
+        return self._null if data is None else self._empty
+
+    def _seal(self, path: str, data: bytes | None) -> Sealed:
         kept, fidelity, data_hash = self._redactor.seal(path, self.kind(path), data)
         if kept is None:
             return Sealed(None, None, None, data_hash, fidelity)

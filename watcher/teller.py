@@ -50,6 +50,8 @@ class Teller:
     def _resolve(self, path: str, reading: Reading, reply: Reply | None, at_ms: int) -> None:
         """Fill the slots of every event that this read answers; then what the read adds."""
         scan = self.scan if reading.of_scan else None
+        if scan is not None and not reading.events and self._see(scan, reply, at_ms):
+            return
         told = explain(
             path,
             self.release.row(path),
@@ -72,6 +74,13 @@ class Teller:
             after = orphans + after
         if after or scan is not None:
             self.release.append(Slot(at_ms, after, self._tally(path, scan, reply)))
+
+    def _see(self, scan: Scan, reply: Reply | None, at_ms: int) -> bool:
+        """A first scan meets a znode while nothing waits: there is no story to tell."""
+        # One-shot watches: children are counted where they are listed, not here.
+        if not self.recursive or scan.origin != "scan" or reply is None or reply.stat is None:
+            return False
+        return self.release.see(reply.path, reply.stat, reply.data, at_ms)
 
     def _bury_children(self, path: str, reading: Reading, told: Explanation) -> list[Draft]:
         """A znode that ended took its children with it: those no event told of go first."""

@@ -11,7 +11,7 @@ from watcher.chronicle import Chronicle
 from watcher.coalescing import CoalescingChronicle
 from watcher.messages import Connected, Disconnected, Tick
 from watcher.release import Release
-from watcher.sealing import Sealed
+from watcher.sealing import Sealed, Sealer
 from watcher.tree import Tree
 from zklake.events.envelope import Event, Meta, TreeRow, decode
 
@@ -52,8 +52,10 @@ class Simulation:
         recursive: bool = True,
         limit: int = 3,
         sealed: frozenset[str] = frozenset(),
+        sealer: Sealer | None = None,
     ) -> None:
         self.random = random.Random(seed)
+        self.sealer = sealer or PlainSealer()
         self.server = FakeZooKeeper(event_zxid=event_zxid, recursive=recursive, sealed=sealed)
         self.log = Log()
         self.limit = limit
@@ -72,7 +74,7 @@ class Simulation:
             if row is not None:
                 # Through the wire form, as the real tree topic does it.
                 tree.load(path, msgspec.json.decode(msgspec.json.encode(row), type=TreeRow))
-        release = Release("c", meta or Meta("log", 1000, 0, 0), tree, PlainSealer(), batch_events=7)
+        release = Release("c", meta or Meta("log", 1000, 0, 0), tree, self.sealer, batch_events=7)
         kind = Chronicle if self.server.recursive else CoalescingChronicle
         self.chronicle = kind(release, reads_in_flight=self.limit)
         self.chronicle.begin("restart" if meta else "first_start", self.at_ms)

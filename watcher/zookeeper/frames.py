@@ -18,8 +18,15 @@ LAST_XID = 0x7FFFFFFF
 # An answer with one of these ends the connection: connection loss, session expired, session moved.
 CONNECTION_LOSS, SESSION_EXPIRED, SESSION_MOVED = -4, -112, -118
 
-_OPCODES = {"get": 4, "sync": 9, "children": 12, "add_watch": 106}
-_RECURSIVE = b"\0\0\0\1"
+# By request and watch: the opcode, and what follows the path.
+_SHAPES = {
+    ("get", False): (4, b"\0"),
+    ("get", True): (4, b"\1"),
+    ("sync", False): (9, b""),
+    ("children", False): (12, b"\0"),
+    ("children", True): (12, b"\1"),
+    ("add_watch", False): (106, b"\0\0\0\1"),  # recursive
+}
 # Far above jute.maxbuffer (1 MiB by default): a longer frame is not ZooKeeper speaking.
 _MAX_FRAME = 256 << 20
 
@@ -39,27 +46,16 @@ def encode(requests: Iterable[Request], last_xid: int, chroot: str) -> tuple[byt
     """Frames for all requests in one piece, and the xid of the last one."""
     parts: list[bytes] = []
     xid = last_xid
-    for request in requests:
+    for op, path, watch in requests:
         xid = xid % LAST_XID + 1
-        path = _absolute(request.path, chroot).encode()
-        tail = _tail(request)
-        length = 12 + len(path) + len(tail)
-        parts += (_ask(length, xid, _OPCODES[request.op], len(path)), path, tail)
+        raw = (_absolute(path, chroot) if chroot else path).encode()
+        opcode, tail = _SHAPES[op, watch]
+        parts += (_ask(12 + len(raw) + len(tail), xid, opcode, len(raw)), raw, tail)
     return b"".join(parts), xid
 
 
 def _absolute(path: str, chroot: str) -> str:
-    if not chroot:
-        return path
     return chroot if path == "/" else chroot + path
-
-
-def _tail(request: Request) -> bytes:
-    if request.op == "sync":
-        return b""
-    if request.op == "add_watch":
-        return _RECURSIVE
-    return b"\1" if request.watch else b"\0"
 
 
 class FrameReader:
