@@ -51,6 +51,7 @@ bench: install ## Measure, as ratios against a control in the same run
 docs: $(STAMP) ## Regenerate the generated documents
 	$(BIN)/python -m zklake.settings.docs > docs/settings.md
 	$(BIN)/python -m zklake.events.docs
+	$(BIN)/python -m delta_tables.docs > docs/tables.md
 
 lock: ## Rebuild requirements.lock and jars.lock from what is wanted
 	$(PYTHON) -m venv .venv-lock

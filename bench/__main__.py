@@ -9,7 +9,17 @@ from os import getloadavg
 
 from rich.console import Console
 
-from bench import keep_up, kernels, latency, model_bytes, restart, scan, zookeeper_tax
+from bench import (
+    catch_up,
+    freshness,
+    keep_up,
+    kernels,
+    latency,
+    model_bytes,
+    restart,
+    scan,
+    zookeeper_tax,
+)
 from bench.figures import Report, describe_machine, draw_table
 from bench.stage import Stage
 from zklake.logs import configure_logging
@@ -22,6 +32,8 @@ BENCHES = (
     ("zookeeper_tax", zookeeper_tax.measure),
     ("latency", latency.measure),
     ("restart", restart.measure),
+    ("freshness", freshness.measure),
+    ("catch_up", catch_up.measure),
 )
 
 

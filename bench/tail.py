@@ -17,6 +17,7 @@ class Tail:
     """Reads on from where it stands."""
 
     def __init__(self, bootstrap: str, cluster: str) -> None:
+        self.cluster = cluster
         self._topic = name_topics(cluster).events
         self._consumer = Consumer(
             {

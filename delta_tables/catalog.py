@@ -3,10 +3,31 @@
 from __future__ import annotations
 
 from delta_tables.table import Table
+from delta_tables.tables.admin_operations import ADMIN_OPERATIONS
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP
+from delta_tables.tables.consumer_membership import CONSUMER_MEMBERSHIP
+from delta_tables.tables.controller import CONTROLLER
+from delta_tables.tables.log_gaps import LOG_GAPS
+from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
+from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.quarantine import QUARANTINE
+from delta_tables.tables.topics import TOPICS
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 
-TABLES: tuple[Table, ...] = (QUARANTINE, BROKER_MEMBERSHIP, ZNODE_EVENTS)
+# An input stands before the tables that read it as of an event's seq.
+TABLES: tuple[Table, ...] = (
+    QUARANTINE,
+    LOG_GAPS,
+    CONTROLLER,
+    BROKER_MEMBERSHIP,
+    TOPICS,
+    PARTITION_STATE,
+    CONSUMER_MEMBERSHIP,
+    OWNERSHIP_HISTORY,
+    ADMIN_OPERATIONS,
+    ZNODE_EVENTS,
+)
 
-INTERVAL_TABLES: tuple[Table, ...] = tuple(table for table in TABLES if table.is_interval)
+TABLE_BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
+INTERVAL_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "intervals")
+STEP_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "steps")

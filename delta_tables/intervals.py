@@ -6,9 +6,23 @@ valid_to_at; all rows are the history. The fold fills these columns in.
 
 from __future__ import annotations
 
+from delta_tables.payload import DECODE_ERRORS
 from delta_tables.table import ENDED_BY, Column
 
-INTERVAL_COLUMNS = (
+
+def _list(meanings: dict[str, str]) -> str:
+    return "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
+
+
+CLUSTER = Column("cluster", "STRING", "name of the watched cluster", "cluster", required=True)
+SESSION = Column(
+    "session",
+    "BIGINT",
+    "ZooKeeper session that holds the znode (ephemeral_owner); null: none, or not known",
+    "nullif(stat.ephemeral_owner, 0)",
+)
+
+ZNODE_COLUMNS = (
     Column("czxid", "BIGINT", "zxid that created the znode: one czxid is one life of it"),
     Column("znode_version", "INT", "data version of the znode in this state"),
     Column("fidelity", "STRING", "exact, or why the payload is not known: see docs/events.md"),
@@ -18,15 +32,20 @@ INTERVAL_COLUMNS = (
         "whether the znode's value is known and decoded; if not, the payload is null",
         required=True,
     ),
-    Column("decode_error", "STRING", "why the payload is null although the znode held a value"),
+    Column(
+        "decode_error",
+        "STRING",
+        f"why the payload is null although the znode held a value ({_list(DECODE_ERRORS)})",
+    ),
     Column(
         "unseen_versions",
         "BIGINT",
         "data versions of this life just before this state that have no row",
     ),
-    Column(
-        "seen_seq", "BIGINT", "seq of the last event that showed the znode alive in this row's time"
-    ),
+)
+
+VALIDITY_COLUMNS = (
+    Column("seen_seq", "BIGINT", "seq of the last event that showed the thing in this row's time"),
     Column("valid_from_seq", "BIGINT", "seq of the event that began this state", required=True),
     Column("valid_from_zxid", "BIGINT", "zxid that began this state, where known"),
     Column(
@@ -37,7 +56,12 @@ INTERVAL_COLUMNS = (
     Column(
         "valid_to_at",
         "TIMESTAMP",
-        "when it ended: the start of the next state, or when the deletion was observed",
+        "when it ended: the start of the next state, or when the end was observed",
+    ),
+    Column(
+        "valid_to_at_min",
+        "TIMESTAMP",
+        "only where a gap hid the end: it came after this moment, and by valid_to_at at the latest",
     ),
     Column(
         "is_clamped",
@@ -45,14 +69,12 @@ INTERVAL_COLUMNS = (
         "valid_to_at was raised to valid_from_at, because the clocks of two machines disagree",
         required=True,
     ),
-    Column(
-        "ended_by",
-        "STRING",
-        "; ".join(f"{reason}: {meaning}" for reason, meaning in ENDED_BY.items()),
-    ),
+    Column("ended_by", "STRING", _list(ENDED_BY)),
     Column("is_open", "BOOLEAN", "whether the state still holds", required=True),
     Column("closed_on", "DATE", "UTC date of valid_to_at; null while open"),
 )
+
+INTERVAL_COLUMNS = (*ZNODE_COLUMNS, *VALIDITY_COLUMNS)
 
 # Open rows are one small file that each commit replaces; closed rows are never touched again.
 PARTITION_BY = ("is_open", "closed_on")

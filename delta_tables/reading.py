@@ -5,7 +5,7 @@ It trusts its SQL: text from outside is checked first (zklake/cli/sql.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from delta_tables.catalog import TABLES
+from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
 
 
@@ -40,12 +41,19 @@ def open_tables(lake: str, cluster: str) -> dict[str, DeltaTable]:
     return {name: table for name, table in opened if table is not None}
 
 
+def find_views(tables: Collection[str]) -> list[View]:
+    """The views that these tables suffice for."""
+    return [view for view in VIEWS if set(view.inputs) <= set(tables)]
+
+
 def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list[str], list[Any]]]:
     """Run a query; yields (column names, columns) per batch, at least once."""
     builder = QueryBuilder()
     for name, table in tables.items():
         builder.register(name, table)
     try:
+        for view in find_views(tables):
+            builder.execute(f"CREATE VIEW {view.name} AS {view.sql}")
         reader = builder.execute(sql)
         names = reader.schema.names
         yield names, [[] for _ in names]

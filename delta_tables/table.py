@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from delta_tables.payload import Payload
+
 # deltalake, polars, DuckDB and Trino all read protocol 1; deletion vectors, column mapping, type
 # widening and v2 checkpoints would each raise it.
 _PROPERTIES = {
@@ -17,15 +19,42 @@ _PROPERTIES = {
     "delta.enableDeletionVectors": "false",
 }
 
-EndedBy = Literal["deleted", "changed", "recreated", "unreadable", "resync"]
+Folded = Literal[
+    "append",  # records are added, and never change
+    "intervals",  # rows are states that open and close; SQL folds them, key by key
+    "steps",  # rows are states too; plain Python folds them, event by event
+]
 
-ENDED_BY: dict[EndedBy, str] = {
+EndedBy = Literal[
+    "deleted",
+    "session_closed",
+    "migrated",
+    "changed",
+    "recreated",
+    "unreadable",
+    "resync",
+    "in_sync",
+]
+
+ENDED_BY: dict[str, str] = {
     "deleted": "the znode was deleted",
-    "changed": "its data was written",
+    "session_closed": "the session that held it ended, and all its ephemerals with it",
+    "migrated": "the broker left ZooKeeper while a KRaft controller reigned: no death",
+    "changed": "another state followed",
     "recreated": "another life of the znode was met, and nobody saw this one end",
     "unreadable": "a value was written that could not be decoded",
     "resync": "a complete look at the tree, with nothing older to vouch for it, did not meet it",
+    "in_sync": "the watcher saw everything again",
 }
+# How the rows of a znode can end, whatever it says.
+ZNODE_ENDS: tuple[EndedBy, ...] = (
+    "deleted",
+    "session_closed",
+    "changed",
+    "recreated",
+    "unreadable",
+    "resync",
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +75,16 @@ class Column:
 
 
 @dataclass(frozen=True)
+class AsOf:
+    """A column of another table, as it stood at an event's seq; SQL knows it by `name`."""
+
+    table: str
+    column: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
 class Table:
     """One table. `columns` stand in the order in which they are stored."""
 
@@ -53,18 +92,31 @@ class Table:
     grain: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
-    partition_by: tuple[str, ...] = ()
-    # A table whose rows are states with a beginning and an end, and what may end one.
+    folded: Folded = "append"
+    # Which kinds of znode it is made of, and how their data reads.
+    kinds: tuple[str, ...] = ()
+    payload: Payload | None = None
+    # What may end a row; of a delete, SQL may say more than `deleted` or `session_closed`.
     ends: tuple[EndedBy, ...] = ()
-    # Interval tables: which events they are made of (SQL), and the schema of the znode's JSON.
-    source: str = "true"
-    payload: str = ""
+    delete_sql: str = "IF(is_session_close, 'session_closed', 'deleted')"
+    # Tables that commit before this one, because it reads them as of each event's seq.
+    as_of: tuple[AsOf, ...] = ()
+    # Where its ephemerals stand, as templates over its columns: the first that can be filled.
+    ephemeral_paths: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    # How long closed rows are kept; None: for ever.
+    retention_days: int | None = None
     properties: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_interval(self) -> bool:
         """Whether rows are states that open and close, rather than records that are appended."""
-        return bool(self.ends)
+        return self.folded != "append"
+
+    @property
+    def source(self) -> str:
+        """SQL: whether an event is of the table's kinds."""
+        return f"coalesce(kind IN ({', '.join(repr(kind) for kind in self.kinds)}), false)"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,6 +127,12 @@ class Table:
     def made(self) -> tuple[Column, ...]:
         """The columns that SQL makes from an event."""
         return tuple(column for column in self.columns if column.sql is not None)
+
+    @property
+    def required_key(self) -> tuple[str, ...]:
+        """The parts of the key without which there is no row; the others may be null."""
+        required = {column.name for column in self.columns if column.required}
+        return tuple(name for name in self.key if name in required)
 
     @property
     def schema(self) -> str:

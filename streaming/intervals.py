@@ -12,13 +12,14 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from delta_tables.table import Table
-from streaming.marks import Closure, add_closures, event_marks, open_marks
+from streaming.frames import Closure
+from streaming.marks import add_closures, event_marks, open_marks
 
 
 def fold(
     table: Table, open_rows: DataFrame, events: DataFrame, closures: Iterable[Closure] = ()
 ) -> DataFrame:
-    """The table's open rows after these events, and the rows that they closed."""
+    """The table's open rows after these (annotated) events, and the rows that they closed."""
     marks = open_marks(table, open_rows).unionByName(event_marks(table, events))
     marks = add_closures(table, marks, tuple(closures))
     window = Window.partitionBy(*table.key).orderBy("_seq")
@@ -35,12 +36,13 @@ def _drop_echoes(table: Table, marks: DataFrame, window: WindowSpec) -> DataFram
         "NOT coalesce(_is_repeat, false) "
         "AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))"
     )
-    former = F.when(F.col("_op") != "touch", F.struct("_op", "_czxid", "_version"))
+    former = F.when(F.col("_op") != "touch", F.struct("_op", "_czxid", "_version", "_fidelity"))
     told = real.withColumn("_former", F.last(former, ignorenulls=True).over(before)).withColumn(
         "_is_echo",
         F.expr(
             "_op = 'touch' OR coalesce(_op = 'read' AND _former._op NOT IN ('delete', 'resync') "
-            "AND _former._czxid = _czxid AND _former._version = _version, false)"
+            "AND _former._czxid = _czxid AND _former._version = _version "
+            "AND _former._fidelity = _fidelity, false)"
         ),
     )
     run = F.sum(F.when(F.col("_is_echo"), 0).otherwise(1)).over(window)
@@ -53,7 +55,9 @@ def _drop_echoes(table: Table, marks: DataFrame, window: WindowSpec) -> DataFram
 
 
 def _join_neighbours(marks: DataFrame, window: WindowSpec) -> DataFrame:
-    follower = F.struct("_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth")
+    follower = F.struct(
+        "_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"
+    )
     return (
         marks.withColumn("_next", F.lead(follower).over(window))
         .where("_op NOT IN ('delete', 'resync')")
@@ -62,6 +66,7 @@ def _join_neighbours(marks: DataFrame, window: WindowSpec) -> DataFrame:
         # whether or not both came in one batch.
         .where(
             "NOT (NOT _is_known AND _decode_error IS NULL AND coalesce(_next._op = 'set', false) "
+            "AND coalesce(_next._czxid = _czxid, true) "
             "AND (coalesce(_next._zxid = _zxid, false) OR _next._is_birth))"
         )
     )
@@ -69,8 +74,7 @@ def _join_neighbours(marks: DataFrame, window: WindowSpec) -> DataFrame:
 
 _ENDED_BY = """CASE
     WHEN _next IS NULL THEN NULL
-    WHEN _next._op = 'delete' THEN 'deleted'
-    WHEN _next._op = 'resync' THEN 'resync'
+    WHEN _next._op IN ('delete', 'resync') THEN _next._end
     WHEN _next._op = 'create' OR _next._czxid <> _czxid THEN 'recreated'
     WHEN _next._decode_error IS NOT NULL THEN 'unreadable'
     ELSE 'changed' END"""
@@ -82,6 +86,8 @@ _UNSEEN = """CASE
     WHEN coalesce(_former._czxid, _czxid) = _czxid
         THEN greatest(0, coalesce(CAST(_version AS BIGINT) - _former._version - 1, 0))
     ELSE 0 END"""
+
+_TO_AT = "IF(_next._at < _at, _at, _next._at)"
 
 _INTERVAL_SQL = {
     "czxid": "_czxid",
@@ -96,11 +102,12 @@ _INTERVAL_SQL = {
     "valid_from_at": "_at",
     "valid_to_seq": "_next._seq",
     "valid_to_zxid": "_next._zxid",
-    "valid_to_at": "IF(_next IS NULL, NULL, greatest(_next._at, _at))",
+    "valid_to_at": _TO_AT,
+    "valid_to_at_min": "_next._end_min",
     "is_clamped": "coalesce(_next._at < _at, false)",
     "ended_by": _ENDED_BY,
     "is_open": "_next IS NULL",
-    "closed_on": "IF(_next IS NULL, NULL, CAST(greatest(_next._at, _at) AS DATE))",
+    "closed_on": f"CAST({_TO_AT} AS DATE)",
 }
 
 

@@ -7,22 +7,34 @@ tables changes nothing.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame
 
 from delta_tables import reading
-from delta_tables.catalog import INTERVAL_TABLES
+from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES
 from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import ZNODE_EVENTS
+from streaming.annotations import annotate_inputs, rewrite_odd
+from streaming.continuity import add_breaks, judge_seq
 from streaming.heartbeats import keep_first_of_minute
 from streaming.intervals import fold
 from streaming.lake import Lake
-from streaming.parse import parse_records
+from streaming.parse import RECORD_SCHEMA, parse_records
+from streaming.phases import Phases
 from streaming.progress import Progress
+from streaming.recall import recall
+from streaming.relation import make_relation
+from streaming.steps.row import Row
 from streaming.summary import Summary, summarise
+from streaming.turn import Memory, Turn, prepare
 from zklake.errors import OtherLog
+
+# A commit is mostly Delta's own waiting and planning: more threads than cores pay.
+_WRITERS = 4
 
 
 @dataclass
@@ -37,27 +49,70 @@ class Held:
 class Fold:
     """Folds batches into one lake, in order. After an error it must be made anew."""
 
-    def __init__(self, lake: Lake, progress: Progress) -> None:
+    def __init__(self, lake: Lake, progress: Progress, phases: Phases | None = None) -> None:
         self.lake, self.progress = lake, progress
+        self.phases = phases or Phases()
         self._held: dict[str, Held] = {}
+        self._memory: Memory | None = None
+        # Events that a batch had to leave to the next one.
+        self._waiting: DataFrame | None = None
 
-    def fold_batch(self, records: DataFrame) -> Summary:
-        """Fold one batch of rows of Spark's Kafka source."""
-        events = parse_records(records, self.lake.cluster).localCheckpoint()
-        summary = summarise(events, INTERVAL_TABLES, self.progress)
+    def fold_batch(self, records: DataFrame, *, final: bool = False) -> Summary:
+        """Fold one batch of rows of Spark's Kafka source; `final`: none follows for now."""
+        with self.phases.time("parse"):
+            events, summary = self._read(records)
+        self.progress.note_read(summary.read_seq, summary.read_offset, summary.observed_at_ms)
         if summary.bad:
             self._quarantine(events, summary)
-        if summary.last_seq is None:
-            return summary
-        log_id = self._check_log(summary)
-        good = events.where("reason IS NULL")
-        for table in INTERVAL_TABLES:
-            self._fold_table(table, good, summary, log_id, summary.last_seq)
-        self._append_events(good, summary)
-        self.progress.log_id = log_id
-        self.progress.seq = max(self.progress.seq, summary.last_seq)
-        self.progress.frames = summary.frames
+        cut = None
+        if summary.last_seq is not None:
+            cut = self._fold_events(events, summary, summary.last_seq, final)
+        self._waiting = None
+        if cut is not None or summary.breaks:
+            waits = "false" if cut is None else f"reason IS NULL AND seq >= {cut}"
+            self._waiting = events.where(f"is_repeat OR {waits}")
         return summary
+
+    def _read(self, records: DataFrame) -> tuple[DataFrame, Summary]:
+        """Records -> judged events, held in memory, and what they are."""
+        progress = self.progress
+        parsed = parse_records(records, self.lake.cluster)
+        news = parsed.where(f"kafka_offset > {progress.read_offset}")
+        events = judge_seq(news, progress.read_seq, progress.read_at_ms)
+        if self._waiting is not None:
+            events = self._waiting.unionByName(events)
+        events = events.localCheckpoint()
+        summary = summarise(events, INTERVAL_TABLES, progress.seq)
+        if summary.breaks:
+            events = add_breaks(events).localCheckpoint()
+            summary = summarise(events, INTERVAL_TABLES, progress.seq)
+        return events, summary
+
+    def finish(self) -> None:
+        """Fold what was left waiting: nothing follows for now."""
+        if self._waiting is not None:
+            self.fold_batch(make_relation(self.lake.spark, RECORD_SCHEMA, []), final=True)
+
+    def _fold_events(
+        self, events: DataFrame, summary: Summary, last_seq: int, final: bool
+    ) -> int | None:
+        """Fold into every table; returns the seq from which on events must wait."""
+        log_id = self._check_log(summary)
+        if self._memory is None:
+            self._memory = recall(self.lake, log_id, self.progress.seq)
+        with self.phases.time("prepare"):
+            turn = prepare(self._memory, events.where("reason IS NULL"), summary, final=final)
+        cut = turn.cuts.get(self.lake.cluster)
+        last_seq = last_seq if cut is None else cut - 1
+        if last_seq > self.progress.seq:
+            for table in STEP_TABLES:
+                self._commit_steps(table, turn.step_rows[table.name], log_id, last_seq)
+            self._commit_tables(turn, summary, log_id, last_seq)
+            with self.phases.time("znode_events"):
+                self._append_events(turn.events, summary, last_seq)
+            self.progress.log_id = log_id
+            self.progress.seq = last_seq
+        return cut
 
     def _quarantine(self, events: DataFrame, summary: Summary) -> None:
         assert summary.last_bad_offset is not None
@@ -69,24 +124,60 @@ class Fold:
 
     def _check_log(self, summary: Summary) -> str:
         known = self.progress.log_id
+        if known is None and (summary.last_seq or 0) <= self.progress.seq:
+            raise OtherLog(
+                f"the log that was accepted ends at seq {summary.last_seq}, and the lake "
+                f"{self.lake.path}/{self.lake.cluster} already holds {self.progress.seq}: its "
+                "history cannot follow. Fold it into a new lake (--lake)"
+            )
         ids = sorted({*summary.log_ids, *([known] if known else [])})
         if len(ids) == 1:
             return ids[0]
         raise OtherLog(
             f"the lake {self.lake.path}/{self.lake.cluster} was folded from log {known or ids[0]}, "
             f"and the topic now holds another one ({', '.join(i for i in ids if i != known)}): "
-            "the log was re-created. Fold it into a new lake (--lake)"
+            "the log was re-created. If that is meant, `zklake stream --accept-log` goes on with "
+            "the new one; else fold it into a new lake (--lake)"
+        )
+
+    def _commit_steps(self, table: Table, rows: list[Row], log_id: str, last_seq: int) -> None:
+        assert self._memory is not None
+        state = self._memory.steps[table.name]
+        if state.is_changed:
+            known = {id_ for id_ in map(_identity, state.rows) if id_[-1] is not None}
+            news = [row for row in rows if _identity(row) not in known]
+            with self.phases.time(table.name):
+                frame = self.lake.make_rows(table, news)
+                self.lake.replace_open(table, frame, len(news), log_id=log_id, seq=last_seq)
+            state.marker, state.is_changed = last_seq, False
+        state.rows = [row for row in rows if row["is_open"]]
+
+    def _commit_tables(self, turn: Turn, summary: Summary, log_id: str, last_seq: int) -> None:
+        def commit(table: Table) -> None:
+            with self.phases.time(table.name):
+                self._fold_table(table, turn, summary, log_id, last_seq)
+
+        touched = [t for t in INTERVAL_TABLES if self._is_touched(t, turn, summary, log_id)]
+        target = inheritable_thread_target(self.lake.spark)(commit)
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            for done in [pool.submit(target, table) for table in touched]:
+                done.result()
+
+    def _is_touched(self, table: Table, turn: Turn, summary: Summary, log_id: str) -> bool:
+        held = self._hold(table, log_id)
+        touched = summary.touched[table.name]
+        return (touched is not None and touched > held.marker) or any(
+            closure.end_seq > held.marker for closure in turn.closures
         )
 
     def _fold_table(
-        self, table: Table, events: DataFrame, summary: Summary, log_id: str, last_seq: int
+        self, table: Table, turn: Turn, summary: Summary, log_id: str, last_seq: int
     ) -> None:
-        held = self._hold(table, log_id)
-        touched = summary.touched[table.name]
-        closures = [c for c in summary.closures if c.end_seq > held.marker]
-        if not closures and (touched is None or touched <= held.marker):
-            return
-        news = events.where(f"seq > {held.marker}")
+        held = self._held[table.name]
+        closures = [c for c in turn.closures if c.end_seq > held.marker]
+        news = turn.events.where(f"seq > {held.marker}")
+        news = rewrite_odd(table, news, summary.odd[table.name])
+        news = annotate_inputs(table, news, turn.step_rows)
         rows = fold(table, held.open_rows, news, closures).localCheckpoint()
         self.lake.replace_open(table, rows, summary.good, log_id=log_id, seq=last_seq)
         self._held[table.name] = Held(rows.where("is_open"), last_seq)
@@ -97,13 +188,18 @@ class Fold:
             self._held[table.name] = Held(self.lake.read_open_rows(table), marker)
         return self._held[table.name]
 
-    def _append_events(self, events: DataFrame, summary: Summary) -> None:
+    def _append_events(self, events: DataFrame, summary: Summary, last_seq: int) -> None:
         progress = self.progress
+        minute = summary.find_heartbeat_minute(last_seq)
         rows = events.where(f"seq > {progress.seq} AND op <> 'heartbeat'")
-        has_beat = summary.heartbeat_minute > progress.heartbeat_minute
+        has_beat = minute > progress.heartbeat_minute
         if has_beat:
             beats = events.where(f"seq > {progress.seq} AND op = 'heartbeat'")
             rows = rows.unionByName(keep_first_of_minute(beats, progress.heartbeat_minute))
         if summary.fresh or has_beat:
             self.lake.append(ZNODE_EVENTS, rows, summary.good)
-        progress.heartbeat_minute = max(progress.heartbeat_minute, summary.heartbeat_minute)
+        progress.heartbeat_minute = max(progress.heartbeat_minute, minute)
+
+
+def _identity(row: Row) -> tuple[object, ...]:
+    return (row["cluster"], row.get("gap_id"), row["valid_from_seq"], row["valid_to_seq"])

@@ -3,23 +3,23 @@
 A mark is a point at which a key's state begins, ends, or is merely seen:
   open            the row that stood open before this batch
   create set read a state begins (a read of the state that already stands is only seen)
-  touch           a write whose value nobody could read: alive, but no state of its own
+  touch           a write whose value nobody could read, or a znode that the watcher may not read:
+                  alive, but no state of its own
   delete resync   the state ends
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from delta_tables.table import Table, millis
+from streaming.frames import Closure
+from streaming.relation import make_relation
 
-_CORRUPT = "corrupt_record"
-_OPS = ("create", "set", "read", "delete")
+_OPS = ("create", "set", "read", "delete", "unreadable")
 
-_OP = "IF(op IN ('set', 'read') AND fidelity = 'superseded', 'touch', op)"
+_OP = "IF(op IN ('set', 'read') AND fidelity = 'superseded' OR op = 'unreadable', 'touch', op)"
 _ZXID = """CASE op
     WHEN 'delete' THEN zxid
     WHEN 'create' THEN coalesce(stat.czxid, zxid)
@@ -28,21 +28,14 @@ _AT_MS = """coalesce(
     CASE op WHEN 'delete' THEN NULL WHEN 'create' THEN stat.ctime ELSE stat.mtime END,
     observed_at_ms)"""
 _AT = millis(_AT_MS)
-
-
-@dataclass(frozen=True)
-class Closure:
-    """A base frame that vouches for nothing older: what it did not meet is closed at its end."""
-
-    cluster: str
-    begin_seq: int
-    end_seq: int
-    observed_at_ms: int
+# A gap hid when it came to this.
+_END_MIN = millis("IF(op = 'delete' AND origin = 'resync', gap_from_ms, NULL)")
+_CLOSURE = "cluster STRING, begin_seq BIGINT, end_seq BIGINT, at_ms BIGINT, gap_from_ms BIGINT"
 
 
 def touches(table: Table) -> str:
     """SQL: whether an event is one of the table's."""
-    return f"op IN {_OPS} AND {table.source}"
+    return f"(op IN {_OPS} AND {table.source})"
 
 
 def open_marks(table: Table, rows: DataFrame) -> DataFrame:
@@ -62,11 +55,13 @@ def open_marks(table: Table, rows: DataFrame) -> DataFrame:
         F.col("seen_seq").alias("_seen"),
         F.col("unseen_versions").alias("_unseen"),
         F.lit(None).cast("bigint").alias("_begin"),
+        F.lit(None).cast("string").alias("_end"),
+        F.lit(None).cast("timestamp").alias("_end_min"),
     )
 
 
 def event_marks(table: Table, events: DataFrame) -> DataFrame:
-    """The table's events."""
+    """The table's events (annotated: see turn.py)."""
     decoded = _decode(table, events.where(touches(table)))
     marks = decoded.select(
         *(F.expr(c.sql or "NULL").cast(c.type).alias(c.name) for c in table.made),
@@ -84,26 +79,24 @@ def event_marks(table: Table, events: DataFrame) -> DataFrame:
         F.col("seq").alias("_seen"),
         F.lit(None).cast("bigint").alias("_unseen"),
         F.lit(None).cast("bigint").alias("_begin"),
+        F.expr(f"IF(op = 'delete', {table.delete_sql}, NULL)").alias("_end"),
+        F.expr(_END_MIN).alias("_end_min"),
     )
     # A name that is no key (a broker id past 32 bits) makes no row; znode_events still tells it.
-    return marks.dropna(subset=list(table.key))
+    return marks.dropna(subset=list(table.required_key))
 
 
 def _decode(table: Table, events: DataFrame) -> DataFrame:
-    schema = f"{table.payload}, {_CORRUPT} STRING"
-    payload = F.from_json("data", schema, {"columnNameOfCorruptRecord": _CORRUPT})
-    error = F.expr(
-        f"""CASE
-        WHEN coalesce(data, data_b64, data_zlib_b64) IS NULL THEN NULL
-        WHEN data IS NULL THEN 'not plain text'
-        WHEN payload IS NULL OR payload.{_CORRUPT} IS NOT NULL THEN 'not the JSON that belongs here'
-        END"""
-    )
-    decoded = events.withColumn("payload", payload).withColumn("decode_error", error)
-    return decoded.withColumns(
+    assert table.payload is not None
+    read = events.withColumn("payload", F.expr(table.payload.read_sql))
+    judged = read.withColumn("decode_error", F.expr(table.payload.error_sql))
+    return judged.withColumns(
         {
             "payload": F.expr("IF(decode_error IS NULL, payload, NULL)"),
-            "is_known": F.expr("data IS NOT NULL AND decode_error IS NULL"),
+            "is_known": F.expr(
+                "coalesce(decode_error IS NULL AND (data <> '' OR data_b64 IS NOT NULL "
+                "OR data_zlib_b64 IS NOT NULL), false)"
+            ),
         }
     )
 
@@ -112,12 +105,24 @@ def add_closures(table: Table, marks: DataFrame, closures: tuple[Closure, ...]) 
     """Put the end of every such frame on every key's line; most turn out to mean nothing."""
     if not closures:
         return marks
-    frames = ", ".join(
-        f"('{c.cluster}', {c.begin_seq}L, {c.end_seq}L, {c.observed_at_ms}L)" for c in closures
-    )
-    ends = marks.sparkSession.sql(
-        f"SELECT cluster, _begin, _seq, {millis('at_ms')} AS _at, 'resync' AS _op "  # noqa: S608
-        f"FROM VALUES {frames} AS frames(cluster, _begin, _seq, at_ms)"
+    rows = [
+        {
+            "cluster": c.cluster,
+            "begin_seq": c.begin_seq,
+            "end_seq": c.end_seq,
+            "at_ms": c.observed_at_ms,
+            "gap_from_ms": c.gap_from_ms,
+        }
+        for c in closures
+    ]
+    ends = make_relation(marks.sparkSession, _CLOSURE, rows).selectExpr(
+        "cluster",
+        "begin_seq AS _begin",
+        "end_seq AS _seq",
+        f"{millis('at_ms')} AS _at",
+        f"{millis('gap_from_ms')} AS _end_min",
+        "'resync' AS _op",
+        "'resync' AS _end",
     )
     keys = marks.select(*table.key).distinct()
     return marks.unionByName(keys.join(F.broadcast(ends), "cluster"), allowMissingColumns=True)

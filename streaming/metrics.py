@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from streaming.delta_logs import TableLog
 from streaming.summary import Summary
 
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 30, 60, 300)
@@ -14,38 +17,113 @@ class StreamMetrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        self._batches = Counter("zklake_stream_batches", "Batches folded.", registry=registry)
-        self._events = Counter("zklake_stream_events", "Events folded.", registry=registry)
-        self._quarantined = Counter(
-            "zklake_stream_quarantined", "Records put in quarantine.", registry=registry
+        of, of_table = ("cluster",), ("cluster", "table")
+        self.batches = Counter("zklake_stream_batches", "Batches folded.", of, registry=registry)
+        self.events = Counter("zklake_stream_events", "Events folded.", of, registry=registry)
+        self.quarantined = Counter(
+            "zklake_stream_quarantined", "Records put in quarantine.", of, registry=registry
         )
-        self._restarts = Counter(
-            "zklake_stream_restarts", "Times the query was started again.", registry=registry
+        self.restarts = Counter(
+            "zklake_stream_restarts",
+            "Times the query had to be started again.",
+            of,
+            registry=registry,
         )
-        self._batch_seconds = Histogram(
+        self.batch_seconds = Histogram(
             "zklake_stream_batch_seconds",
             "Time one batch took.",
+            of,
             buckets=_SECONDS,
             registry=registry,
         )
-        self._freshness = Histogram(
+        self.phase_seconds = Histogram(
+            "zklake_stream_phase_seconds",
+            "Time one phase of a batch took.",
+            ("cluster", "phase"),
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.freshness = Histogram(
             "zklake_stream_freshness_seconds",
             "From the watcher's sight of a batch's last event to its commit.",
+            of,
             buckets=_SECONDS,
             registry=registry,
         )
-        self._seq = Gauge("zklake_stream_seq", "Last seq folded.", registry=registry)
+        self.seq = Gauge("zklake_stream_seq", "Last seq folded.", of, registry=registry)
+        self.ready = Gauge(
+            "zklake_stream_ready", "1 while nothing is in the way.", of, registry=registry
+        )
+        self.behind = Gauge(
+            "zklake_stream_records_behind",
+            "Records of the log not folded yet.",
+            of,
+            registry=registry,
+        )
+        self.since_batch = Gauge(
+            "zklake_stream_seconds_since_batch",
+            "Time since the last batch ended.",
+            of,
+            registry=registry,
+        )
+        self.commits = Counter(
+            "zklake_stream_commits", "Delta commits.", of_table, registry=registry
+        )
+        self.rows = Counter(
+            "zklake_stream_rows", "Rows written, rewritten ones too.", of_table, registry=registry
+        )
+        self.log_files = Gauge(
+            "zklake_stream_log_files", "Files in _delta_log.", of_table, registry=registry
+        )
+        self.heap = Gauge(
+            "zklake_stream_heap_used_bytes", "Heap in use in the driver's JVM.", registry=registry
+        )
+
+
+class ClusterMetrics:
+    """The metrics of one cluster's stream."""
+
+    def __init__(self, metrics: StreamMetrics, cluster: str) -> None:
+        self._all, self._cluster = metrics, cluster
+        self.batch_ended_at = time.monotonic()
+        metrics.since_batch.labels(cluster).set_function(
+            lambda: time.monotonic() - self.batch_ended_at
+        )
+        for metric in (metrics.batches, metrics.events, metrics.quarantined, metrics.restarts):
+            metric.labels(cluster)  # shown from the start, as 0
 
     def count_batch(self, summary: Summary, seconds: float, now_ms: float) -> None:
         """Count one committed batch."""
-        self._batches.inc()
-        self._events.inc(summary.good)
-        self._quarantined.inc(summary.bad)
-        self._batch_seconds.observe(seconds)
+        cluster, metrics = self._cluster, self._all
+        self.batch_ended_at = time.monotonic()
+        metrics.batches.labels(cluster).inc()
+        metrics.events.labels(cluster).inc(summary.good)
+        metrics.quarantined.labels(cluster).inc(summary.bad)
+        metrics.batch_seconds.labels(cluster).observe(seconds)
         if summary.last_seq is not None and summary.observed_at_ms is not None:
-            self._seq.set(summary.last_seq)
-            self._freshness.observe(max(0.0, (now_ms - summary.observed_at_ms) / 1000))
+            metrics.seq.labels(cluster).set(summary.last_seq)
+            age_s = (now_ms - summary.observed_at_ms) / 1000
+            metrics.freshness.labels(cluster).observe(max(0.0, age_s))
+
+    def count_phase(self, phase: str, seconds: float) -> None:
+        """Count one phase of a batch."""
+        self._all.phase_seconds.labels(self._cluster, phase).observe(seconds)
 
     def count_restart(self) -> None:
         """Count one more start of the query."""
-        self._restarts.inc()
+        self._all.restarts.labels(self._cluster).inc()
+
+    def count_commits(self, log: TableLog) -> None:
+        """Count what a look at a table's log found."""
+        labels = (self._cluster, log.table)
+        self._all.commits.labels(*labels).inc(log.commits)
+        self._all.rows.labels(*labels).inc(log.rows)
+        self._all.log_files.labels(*labels).set(log.files)
+
+    def show_behind(self, records: int) -> None:
+        """Show how far the lake is behind the log."""
+        self._all.behind.labels(self._cluster).set(records)
+
+    def show_ready(self, is_ready: bool) -> None:
+        """Show whether anything is in the way."""
+        self._all.ready.labels(self._cluster).set(is_ready)

@@ -11,6 +11,9 @@ from pyspark.sql import functions as F
 from delta_tables.tables.znode_events import EVENT_COLUMNS
 from zklake.events.envelope import VERSION
 
+# What the fold needs of the rows of Spark's Kafka source.
+RECORD_SCHEMA = "value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
+
 _CORRUPT = "corrupt_record"
 _SCHEMA = ", ".join(f"`{c.name}` {c.type}" for c in EVENT_COLUMNS) + f", {_CORRUPT} STRING"
 _REQUIRED = tuple(column.name for column in EVENT_COLUMNS if column.required)
@@ -31,6 +34,7 @@ def parse_records(records: DataFrame, cluster: str) -> DataFrame:
         # The bytes are kept for bad records only: the good ones live on in their columns.
         F.when(F.col("reason").isNotNull(), F.col("value")).alias("record"),
         "reason",
+        F.expr(f"coalesce(event.v > {VERSION}, false)").alias("is_newer"),
     ).withColumns({c.name: F.expr(c.sql) for c in EVENT_COLUMNS if c.sql and c.sql != c.name})
 
 

@@ -5,7 +5,7 @@ The lake alone is asked. What a Spark checkpoint says is never trusted (see sour
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from delta_tables import reading
@@ -21,12 +21,20 @@ class Progress:
     # The largest seq of znode_events, and where the stream goes on reading.
     seq: int = -1
     offset: int | None = None
+    # How far the log was read: further than the watermark, by what waits and by heartbeats.
+    read_seq: int = -1
+    read_offset: int = -1
+    read_at_ms: int | None = None
     # The last minute of which znode_events keeps a heartbeat.
     heartbeat_minute: int = -1
     # The last offset in quarantine: bad records have no seq to guard them.
     quarantined_offset: int = -1
-    # Frames that have begun, by id: where.
-    frames: dict[str, int] = field(default_factory=dict)
+
+    def note_read(self, seq: int | None, offset: int | None, at_ms: int | None) -> None:
+        """Remember how far a batch went."""
+        self.read_seq = max(self.read_seq, -1 if seq is None else seq)
+        self.read_offset = max(self.read_offset, -1 if offset is None else offset)
+        self.read_at_ms = at_ms if self.read_at_ms is None else max(self.read_at_ms, at_ms or 0)
 
 
 def read_progress(lake: str, cluster: str, topic: str) -> Progress:
@@ -47,16 +55,14 @@ def _read_watermark(lake: str, cluster: str, progress: Progress) -> None:
         return reading.read_rows(lake, cluster, f"SELECT {what}")
 
     last = rows(
-        "log_id, seq, kafka_offset FROM znode_events "
+        "log_id, seq, kafka_offset, observed_at_ms FROM znode_events "
         "WHERE seq = (SELECT max(seq) FROM znode_events) ORDER BY kafka_offset DESC LIMIT 1"
     )
     if not last:
         return
     progress.log_id, progress.seq = last[0]["log_id"], last[0]["seq"]
     progress.offset = last[0]["kafka_offset"] + 1
+    progress.read_seq, progress.read_offset = progress.seq, last[0]["kafka_offset"]
+    progress.read_at_ms = last[0]["observed_at_ms"]
     beat = rows("max(observed_at_ms) AS at_ms FROM znode_events WHERE op = 'heartbeat'")[0]["at_ms"]
     progress.heartbeat_minute = -1 if beat is None else beat // HEARTBEAT_MS
-    begun = rows(
-        "frame['id'] AS id, max(seq) AS seq FROM znode_events WHERE op = 'frame_begin' GROUP BY 1"
-    )
-    progress.frames = {row["id"]: row["seq"] for row in begun}

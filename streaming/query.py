@@ -5,29 +5,30 @@ An error inside a batch ends the run; the next run starts from what the lake say
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streaming.job import Fold
 from streaming.lake import Lake
-from streaming.progress import read_progress
+from streaming.log_identity import LogPartition, accept_log, check_log
+from streaming.phases import Phases
+from streaming.progress import Progress, read_progress
 from streaming.source import fresh_checkpoint, read_log
 from streaming.summary import Summary
-from zklake.errors import LakeError, LogError, ZklakeError
+from streaming.trouble import explain
+from zklake.errors import LogError, OtherLog, ZklakeError
+from zklake.settings.names import looks_secret
 
-_KAFKA_SIGNS = ("org.apache.kafka", "KafkaException", "UnknownTopicOrPartition", "KAFKA")
-_LOSS_SIGNS = ("KAFKA_DATA_LOSS", "OffsetOutOfRange", "may have been lost", "could not be met")
 _POLL_S = 0.2
+_LOOK_S = 5.0
 # A batch that hangs must not keep the process for ever; the lake is safe at any point.
 _LAST_BATCH_S = 60.0
-
-OnBatch = Callable[[Summary, float], None]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,37 @@ class Stream:
     max_records: int = 300_000
     trigger_ms: int = 1000
     checkpoint_parent: str | None = None
+    # librdkafka options of the log's clients.
+    client: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # Whether another log than the lake's may take its place.
+    accept_log: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where the tables are."""
+        return f"{self.lake}/{self.cluster}"
+
+    def explain(self, error: BaseException) -> ZklakeError:
+        """What an error of a run means."""
+        secrets = [value for name, value in self.client.items() if looks_secret(name)]
+        log = f"topic {self.topic} on {self.bootstrap}"
+        return explain(error, log=log, lake=self.place, secrets=secrets)
+
+
+class Listener:
+    """What a run tells about itself, from whichever thread it happens in."""
+
+    def on_start(self) -> None:
+        """The query has started."""
+
+    def on_batch(self, summary: Summary, seconds: float) -> None:
+        """A batch was folded and committed."""
+
+    def on_phase(self, phase: str, seconds: float) -> None:
+        """A phase of a batch has ended."""
+
+    def on_look(self, behind: int) -> None:
+        """So many records of the log are not folded yet."""
 
 
 class _Stopped(Exception):
@@ -56,32 +88,66 @@ class Run:
         self._idle.set()
         self._fold: Fold | None = None
         self._error: Exception | None = None
+        # Where the lake stood when the run began.
+        self.progress = Progress()
 
-    def run(self, on_batch: OnBatch, *, once: bool, on_start: Callable[[], None]) -> None:
+    def run(self, listener: Listener, *, once: bool) -> None:
         """Fold until stopped; with `once`, until everything there was is folded."""
-        stream = self._stream
-        Lake(self._spark, stream.lake, stream.cluster).create_tables()
-        self._progress = read_progress(stream.lake, stream.cluster, stream.topic)
-        log = read_log(
-            self._spark, stream.bootstrap, stream.topic, self._progress.offset, stream.max_records
-        )
-        with fresh_checkpoint(stream.checkpoint_parent) as checkpoint:
-            writer = log.writeStream.foreachBatch(self._guard(on_batch))
-            writer = writer.option("checkpointLocation", checkpoint)
-            if once:
-                query = writer.trigger(availableNow=True).start()
-            else:
-                query = writer.trigger(processingTime=f"{stream.trigger_ms} milliseconds").start()
-            on_start()
-            self._await(query)
+        try:
+            self._run(listener, once)
+        except Exception as error:
+            cause = self._error or error
+            meaning = self._stream.explain(cause)
+            raise meaning from (None if meaning is cause else cause)
 
-    def _guard(self, on_batch: OnBatch) -> Callable[[DataFrame, int], None]:
+    def _run(self, listener: Listener, once: bool) -> None:
+        stream = self._stream
+        with LogPartition(stream.bootstrap, stream.client, stream.topic) as partition:
+            start = self._find_start(partition)
+            Lake(self._spark, stream.lake, stream.cluster).create_tables()
+            with fresh_checkpoint(stream.checkpoint_parent) as checkpoint:
+                query = self._start(start, checkpoint, listener, once)
+                listener.on_start()
+                self._await(query, partition, start, listener)
+        if once and self._fold is not None:
+            self._fold.finish()
+
+    def _find_start(self, partition: LogPartition) -> Progress:
+        stream = self._stream
+        self.progress = read_progress(stream.lake, stream.cluster, stream.topic)
+        try:
+            check_log(partition, self.progress, stream.place)
+        except OtherLog:
+            if not stream.accept_log:
+                raise
+            return accept_log(self.progress)
+        return self.progress
+
+    def _start(
+        self, start: Progress, checkpoint: str, listener: Listener, once: bool
+    ) -> StreamingQuery:
+        stream = self._stream
+        log = read_log(
+            self._spark,
+            stream.bootstrap,
+            stream.topic,
+            start.offset,
+            max_records=stream.max_records,
+            client=stream.client,
+        )
+        writer = log.writeStream.foreachBatch(self._guard(start, listener))
+        writer = writer.option("checkpointLocation", checkpoint)
+        if once:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{stream.trigger_ms} milliseconds").start()
+
+    def _guard(self, start: Progress, listener: Listener) -> Callable[[DataFrame, int], None]:
         def fold_batch(records: DataFrame, _batch_id: int) -> None:
             if self._stop.is_set():
                 raise _Stopped
             self._idle.clear()
             try:
-                self._fold_timed(records, on_batch)
+                self._fold_timed(records, start, listener)
             except Exception as error:
                 self._error = error
                 raise
@@ -90,42 +156,43 @@ class Run:
 
         return fold_batch
 
-    def _fold_timed(self, records: DataFrame, on_batch: OnBatch) -> None:
+    def _fold_timed(self, records: DataFrame, start: Progress, listener: Listener) -> None:
         if self._fold is None:
             # Spark runs a query in a session of its own; frames of two sessions do not mix.
             lake = Lake(records.sparkSession, self._stream.lake, self._stream.cluster)
-            self._fold = Fold(lake, self._progress)
+            self._fold = Fold(lake, start, Phases(listener.on_phase))
         started = time.monotonic()
         summary = self._fold.fold_batch(records)
-        on_batch(summary, time.monotonic() - started)
+        listener.on_batch(summary, time.monotonic() - started)
 
-    def _await(self, query: StreamingQuery) -> None:
+    def _await(
+        self, query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener
+    ) -> None:
+        look_at = time.monotonic()
         try:
             while not query.awaitTermination(_POLL_S):  # type: ignore[arg-type]
                 if self._stop.is_set():
                     self._idle.wait(_LAST_BATCH_S)
-                    query.stop()
                     return
-        except PySparkException as error:
+                if time.monotonic() >= look_at:
+                    _look(query, partition, start, listener)
+                    look_at = time.monotonic() + _LOOK_S
+        except Exception:
             if not self._stop.is_set():
-                raise self._explain(error) from error
+                raise
         finally:
             query.stop()
 
-    def _explain(self, error: PySparkException) -> ZklakeError:
-        if isinstance(self._error, ZklakeError):
-            return self._error
-        stream, cause = self._stream, self._error or error
-        text = " ".join(str(cause).split())[:600]
-        if any(sign in str(cause) for sign in _LOSS_SIGNS):
-            return LakeError(
-                f"topic {stream.topic} on {stream.bootstrap} no longer holds what follows offset "
-                f"{self._progress.offset} of the lake {stream.lake}/{stream.cluster}: {text}. "
-                "Fold the log into a new lake (--lake), or restore the topic"
-            )
-        if self._error is None and any(sign in str(error) for sign in _KAFKA_SIGNS):
-            return LogError(
-                f"topic {stream.topic} on {stream.bootstrap} cannot be read: {text}. "
-                "Is the log's Kafka up, and has `zklake watch` made the topic?"
-            )
-        return LakeError(f"a batch into {stream.lake}/{stream.cluster} failed: {text}")
+
+def _look(
+    query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener
+) -> None:
+    try:
+        low, high = partition.find_bounds(1.0)
+    except LogError:
+        return  # the query itself will tell
+    last = query.lastProgress
+    # pyspark hands on a dict as text; the offset is its last number.
+    numbers = re.findall(r"\d+", str(last["sources"][0]["endOffset"])) if last else []
+    folded = int(numbers[-1]) if numbers else start.offset or low
+    listener.on_look(max(0, high - folded))

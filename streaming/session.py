@@ -5,7 +5,12 @@ Refuses versions that were not proved together, instead of failing later inside 
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
+import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +25,7 @@ from zklake.java import require_java
 # patch release can break it.
 PINNED = (("pyspark", "4.0.4"), ("delta-spark", "4.4.0"))
 
+_SECRETS = "(?i)secret|password|token|access[.]?key|jaas|keystore|url"
 _SETTINGS = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -30,6 +36,8 @@ _SETTINGS = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # the default is still INT96
     # Batches are small: what counts is the number of tasks and jobs in a commit.
     "spark.sql.shuffle.partitions": "2",
+    # A value with the same key twice is hostile or broken; the last one counts, nothing stops.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.adaptive.enabled": "false",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.scheduler.mode": "FAIR",  # tables of one batch are written from several threads
@@ -51,6 +59,9 @@ _SETTINGS = {
     "spark.cleaner.periodicGC.interval": "5min",
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.log.level": "WARN",
+    # The log's client options are options of the source: none of their secrets may be shown.
+    "spark.redaction.regex": _SECRETS,
+    "spark.sql.redaction.options.regex": _SECRETS,
 }
 _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
@@ -69,9 +80,12 @@ def build_session(
     check_versions()
     require_java()
     _use_utc()
+    is_local = master.startswith("local")
+    _use_this_python(is_local)
     chosen = {
         **_SETTINGS,
-        **(_LOCAL_SETTINGS if master.startswith("local") else {}),
+        **(_LOCAL_SETTINGS if is_local else {}),
+        "spark.sql.warehouse.dir": _make_scratch(),
         "spark.master": master,
         "spark.driver.memory": driver_memory,
         "spark.jars": ",".join(str(path) for path in jars.paths("spark")),
@@ -105,3 +119,17 @@ def _use_utc() -> None:
     # pyspark turns timestamps into naive datetimes of the process's own zone.
     os.environ["TZ"] = "UTC"
     time.tzset()
+
+
+def _use_this_python(is_local: bool) -> None:
+    # The `python3` of the PATH may be another version: its workers fail at the first row.
+    if is_local:
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+
+@functools.cache
+def _make_scratch() -> str:
+    """Spark wants a warehouse although our tables have paths; else it makes one where it stands."""
+    directory = tempfile.mkdtemp(prefix="zklake-warehouse-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory

@@ -12,21 +12,40 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
+
+from streaming.kafka_client import translate_options
 
 # A record's range is split between cores only when it is worth a second task.
 _RECORDS_PER_TASK = 50_000
 
 
+# Kafka's own patience is a minute and more, in which a query looks alive and does nothing.
+_PATIENCE = {
+    "kafka.request.timeout.ms": "10000",
+    "kafka.default.api.timeout.ms": "15000",
+    "fetchOffset.numRetries": "1",
+    "kafkaConsumer.pollTimeoutMs": "30000",
+}
+
+
 def read_log(
-    spark: SparkSession, bootstrap: str, topic: str, offset: int | None, max_records: int
+    spark: SparkSession,
+    bootstrap: str,
+    topic: str,
+    offset: int | None,
+    *,
+    max_records: int,
+    client: Mapping[str, str],
 ) -> DataFrame:
     """The stream of the log's only partition, from `offset` on (None: all there is)."""
     start = "earliest" if offset is None else json.dumps({topic: {"0": offset}})
     options = {
+        **_PATIENCE,
+        **{f"kafka.{name}": value for name, value in translate_options(client).items()},
         "kafka.bootstrap.servers": bootstrap,
         "assign": json.dumps({topic: [0]}),
         "startingOffsets": start,

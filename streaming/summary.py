@@ -1,88 +1,128 @@
-"""What a batch holds, learned in one job: which tables it touches, how far it goes, its frames."""
+"""What a batch holds, learned in one job: which tables it touches, how far it goes, and the few
+events that the driver itself must follow (ephemerals, controllers, frames, gaps).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from delta_tables.table import Table
-from streaming.marks import Closure, touches
-from streaming.progress import HEARTBEAT_MS, Progress
+from streaming.continuity import REPEATED
+from streaming.marks import touches
+from streaming.progress import HEARTBEAT_MS
+from streaming.sessions import EPHEMERAL_KINDS
+from streaming.steps import controller
+from zklake.events.envelope import Event, decode
+
+_FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat")
+_FOLLOWED_KINDS = (*EPHEMERAL_KINDS, *controller.KINDS)
+# SQL: an event that the driver itself must follow.
+IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
+_DATA = ("data", "data_b64", "data_zlib_b64")
+_FOLLOWED_FIELDS = (
+    "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, fidelity, stat, origin, missed, "
+    "gap, frame, "
+    + ", ".join(f"IF(kind IN {controller.KINDS}, {name}, NULL) AS {name}" for name in _DATA)
+)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Plain numbers about one batch of parsed records."""
+    """Plain numbers about one batch of parsed records, and the events to follow, by seq."""
 
     bad: int
     good: int
     # Good records beyond the watermark, heartbeats left out.
     fresh: int
-    last_seq: int | None
+    # By cluster; in a stream there is only one.
+    last_seqs: dict[str, int]
     # The logs that the records beyond the watermark belong to.
     log_ids: tuple[str, ...]
-    # The last seq that concerns each interval table.
+    # The last seq that concerns each SQL-folded table.
     touched: dict[str, int | None]
-    heartbeat_minute: int
+    # How many values SQL does not read itself, by table.
+    odd: dict[str, int]
     observed_at_ms: int | None
     last_bad_offset: int | None
-    frames: dict[str, int]
-    closures: tuple[Closure, ...]
+    # How far the log was read, good or bad, and how often its seq was broken.
+    read_seq: int | None
+    read_offset: int | None
+    breaks: int
+    followed: tuple[Event, ...]
+
+    @property
+    def last_seq(self) -> int | None:
+        """The largest seq of all."""
+        return max(self.last_seqs.values(), default=None)
+
+    def find_heartbeat_minute(self, last_seq: int) -> int:
+        """The last minute with a heartbeat, up to some seq; -1: none."""
+        beats = (
+            e.observed_at_ms for e in self.followed if e.op == "heartbeat" and e.seq <= last_seq
+        )
+        return max(beats, default=-1) // HEARTBEAT_MS
 
 
-def summarise(events: DataFrame, tables: Sequence[Table], progress: Progress) -> Summary:
-    """Look once at a batch of parsed records (held in memory)."""
-    fresh = f"reason IS NULL AND seq > {progress.seq}"
+def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summary:
+    """Look once at a batch of parsed records (held in memory); `seq` is the watermark."""
+    fresh = f"_good AND seq > {seq}"
     columns = {
-        "bad": "count_if(reason IS NOT NULL)",
-        "good": "count_if(reason IS NULL)",
+        "bad": "count_if(NOT _good)",
+        "good": "count_if(_good)",
         "fresh": f"count_if({fresh} AND op <> 'heartbeat')",
-        "last_seq": "max(IF(reason IS NULL, seq, NULL))",
+        "last_seq": "max(IF(_good, seq, NULL))",
         "log_ids": f"collect_set(IF({fresh}, log_id, NULL))",
-        "last_beat_ms": "max(IF(reason IS NULL AND op = 'heartbeat', observed_at_ms, -1))",
-        "observed_at_ms": "max(IF(reason IS NULL, observed_at_ms, NULL))",
-        "last_bad_offset": "max(IF(reason IS NOT NULL, kafka_offset, NULL))",
-        "frames": "sort_array(collect_list(IF(reason IS NULL AND op IN ('frame_begin', 'in_sync'), "
-        "struct(seq, op, cluster, observed_at_ms, frame), NULL)))",
-        **{
-            f"last_{table.name}": f"max(IF(reason IS NULL AND {touches(table)}, seq, NULL))"
-            for table in tables
-        },
+        "observed_at_ms": "max(IF(_good, observed_at_ms, NULL))",
+        "last_bad_offset": "max(IF(_good, NULL, kafka_offset))",
+        "read_seq": "max(IF(_good OR is_newer, seq, NULL))",
+        "read_offset": "max(kafka_offset)",
+        "breaks": "count_if(is_hole OR is_repeat)",
+        "followed": f"collect_list(IF({fresh} AND ({IS_FOLLOWED}), "
+        f"to_json(struct({_FOLLOWED_FIELDS})), NULL))",
+        **{f"last_{t.name}": f"max(IF(_good AND {touches(t)}, seq, NULL))" for t in tables},
+        **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
     }
-    row = events.agg(*(F.expr(sql).alias(name) for name, sql in columns.items())).first()
-    assert row is not None
-    frames, closures = _follow_frames(row["frames"], progress.frames)
+    rows = (
+        events.withColumn("_good", F.expr("reason IS NULL"))
+        .groupBy(F.expr("IF(_good, cluster, NULL)").alias("_cluster"))
+        .agg(*(F.expr(sql).alias(name) for name, sql in columns.items()))
+        .collect()
+    )
+
+    def most(name: str) -> int | None:
+        return max((row[name] for row in rows if row[name] is not None), default=None)
+
+    followed = [decode(text.encode()) for row in rows for text in row["followed"]]
     return Summary(
-        bad=row["bad"],
-        good=row["good"],
-        fresh=row["fresh"],
-        last_seq=row["last_seq"],
-        log_ids=tuple(sorted(row["log_ids"])),
-        touched={table.name: row[f"last_{table.name}"] for table in tables},
-        heartbeat_minute=(row["last_beat_ms"] or -1) // HEARTBEAT_MS,
-        observed_at_ms=row["observed_at_ms"],
-        last_bad_offset=row["last_bad_offset"],
-        frames=frames,
-        closures=closures,
+        bad=sum(row["bad"] for row in rows),
+        good=sum(row["good"] for row in rows),
+        fresh=sum(row["fresh"] for row in rows),
+        last_seqs={row["_cluster"]: row["last_seq"] for row in rows if row["good"]},
+        log_ids=tuple(sorted({log_id for row in rows for log_id in row["log_ids"]})),
+        touched={table.name: most(f"last_{table.name}") for table in tables},
+        odd={table.name: sum(row[f"odd_{table.name}"] for row in rows) for table in tables},
+        observed_at_ms=most("observed_at_ms"),
+        last_bad_offset=most("last_bad_offset"),
+        read_seq=most("read_seq"),
+        read_offset=most("read_offset"),
+        breaks=sum(row["breaks"] for row in rows),
+        followed=_in_order(followed),
     )
 
 
-def _follow_frames(
-    marks: list[Any], begun: dict[str, int]
-) -> tuple[dict[str, int], tuple[Closure, ...]]:
-    """Where each frame began, and the ends of those that vouch for nothing older."""
-    frames, closures = dict(begun), []
-    for mark in marks:
-        frame = mark["frame"]
-        if frame is None:
-            continue
-        if mark["op"] == "frame_begin":
-            frames[frame["id"]] = mark["seq"]
-        elif frame["base"] == "none" and frame["id"] in frames:
-            begin = frames[frame["id"]]
-            closures.append(Closure(mark["cluster"], begin, mark["seq"], mark["observed_at_ms"]))
-    return frames, tuple(closures)
+def is_odd(table: Table) -> str:
+    """SQL: the event's data is of a form that the table's SQL does not read."""
+    assert table.payload is not None
+    return f"({touches(table)} AND NOT {table.payload.is_plain_sql})"
+
+
+def _in_order(events: list[Event]) -> tuple[Event, ...]:
+    """By cluster and seq; of the same seq twice the first one read counts."""
+    first: dict[tuple[str, int, bool], Event] = {}
+    for event in events:
+        first.setdefault((event.cluster, event.seq, event.op != REPEATED), event)
+    return tuple(first[place] for place in sorted(first))

@@ -9,11 +9,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from streaming.job import Fold
 from streaming.lake import Lake
+from streaming.parse import RECORD_SCHEMA
 from streaming.progress import Progress
+from streaming.relation import make_relation
 from zklake.events.envelope import Event, Stat, encode
 
 _COLUMNS = "value, topic, partition, offset, timestamp"
-_RECORDS = "value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP"
 _REGISTRATION = (
     '{"version":5,"host":"127.0.0.1","port":9092,"jmx_port":-1,"timestamp":"1794793246657",'
     '"endpoints":["PLAINTEXT://127.0.0.1:9092"],'
@@ -28,8 +29,8 @@ def warm_up(spark: SparkSession, rounds: int = 3) -> None:
         lake.create_tables()
         fold = Fold(lake, Progress())
         for round_ in range(rounds):
-            events = _live(3 * round_)
-            fold.fold_batch(frame_records(spark, [encode(event) for event in events]))
+            values = [encode(event) for event in _live(3 * round_)]
+            fold.fold_batch(frame_records(spark, values, offset=3 * round_))
 
 
 def frame_records(
@@ -42,7 +43,7 @@ def frame_records(
         for i, value in enumerate(values)
     ]
     if not rows:
-        return spark.createDataFrame([], _RECORDS)
+        return make_relation(spark, RECORD_SCHEMA, [])
     return spark.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t({_COLUMNS})")  # noqa: S608
 
 

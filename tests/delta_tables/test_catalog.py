@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from delta_tables.catalog import INTERVAL_TABLES, TABLES
-from delta_tables.intervals import INTERVAL_COLUMNS
-from delta_tables.table import Table
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.docs import describe
+from delta_tables.intervals import INTERVAL_COLUMNS, VALIDITY_COLUMNS
+from delta_tables.table import ENDED_BY, Column, Table
 from delta_tables.tables.znode_events import EVENT_COLUMNS
+from delta_tables.views import VIEWS
 from zklake.events.envelope import Event, Frame, Gap, Stat
 from zklake.events.kinds import KIND_BY_NAME
 
@@ -31,14 +34,68 @@ def test_names_are_unique_and_the_watermark_is_written_last() -> None:
     assert len(set(intervals)) == len(TABLES), "all tables would checkpoint in the same batch"
 
 
-@pytest.mark.parametrize("table", INTERVAL_TABLES, ids=lambda table: table.name)
-def test_an_interval_table_is_fit_for_the_engine(table: Table) -> None:
-    assert table.columns[-len(INTERVAL_COLUMNS) :] == INTERVAL_COLUMNS
-    assert table.partition_by == ("is_open", "closed_on")
-    assert "cluster" in table.key
-    assert {column.name for column in table.made} >= set(table.key)
-    kinds = [name for name in KIND_BY_NAME if f"'{name}'" in table.source]
-    assert kinds, f"{table.name} folds no kind of znode that the watcher names"
+def find_lacks(table: Table) -> list[str]:
+    """What a table still lacks before the engine can fold it and people can read it."""
+    columns = {column.name: column for column in table.columns}
+    made = {column.name for column in table.made}
+    checks = {
+        "a grain that is a sentence": table.grain.endswith("."),
+        "a key among its columns": bool(table.key) and set(table.key) <= set(columns),
+        "a comment and a type on every column": all(c.comment and c.type for c in table.columns),
+        "a Delta checkpoint interval": "delta.checkpointInterval" in table.properties,
+    }
+    if table.is_interval:
+        checks |= {
+            "the validity columns": set(columns) >= {c.name for c in VALIDITY_COLUMNS},
+            "partitions by is_open and closed_on": table.partition_by == ("is_open", "closed_on"),
+            "the cluster in its key": "cluster" in table.key,
+            "words for how a row ends": bool(table.ends) and set(table.ends) <= set(ENDED_BY),
+            "inputs that commit before it": _come_before(table),
+        }
+    if table.folded == "intervals":
+        checks |= {
+            "SQL for its key": made >= set(table.key),
+            "kinds that the watcher names": bool(table.kinds)
+            and set(table.kinds) <= set(KIND_BY_NAME),
+            "a payload": table.payload is not None,
+            "the znode columns at its end": table.columns[-len(INTERVAL_COLUMNS) :]
+            == INTERVAL_COLUMNS,
+        }
+    if "session" in columns:
+        checks["paths of its ephemerals"] = bool(table.ephemeral_paths)
+    return [what for what, is_there in checks.items() if not is_there]
+
+
+def _come_before(table: Table) -> bool:
+    names = [known.name for known in TABLES]
+    return all(
+        names.index(wanted.table) < names.index(table.name)
+        and wanted.column in TABLE_BY_NAME[wanted.table].names
+        for wanted in table.as_of
+    )
+
+
+@by_name
+def test_a_table_lacks_nothing(table: Table) -> None:
+    assert find_lacks(table) == []
+
+
+def test_what_a_new_table_lacks_is_named() -> None:
+    new = Table("new", "no sentence", (Column("a", "INT", ""),), ("b",), folded="intervals")
+    assert {"a key among its columns", "a payload", "the cluster in its key"} <= set(
+        find_lacks(new)
+    )
+
+
+def test_the_document_is_up_to_date() -> None:
+    document = Path(__file__).parents[2] / "docs" / "tables.md"
+    assert document.read_text() == describe(), "run `make docs`"
+
+
+def test_a_view_reads_tables_that_exist() -> None:
+    for view in VIEWS:
+        assert set(view.inputs) <= set(TABLE_BY_NAME)
+        assert view.says.endswith("?")
 
 
 def test_znode_events_reads_every_field_of_the_envelope() -> None:

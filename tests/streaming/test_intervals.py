@@ -5,17 +5,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP as TABLE
-from streaming.intervals import fold
-from streaming.parse import parse_records
-from streaming.progress import Progress
-from streaming.summary import summarise
-from streaming.warmup import frame_records
+from tests.streaming.engine import Engine
 from tests.streaming.story import BORN_MS, Story, cut, registration, splits
-from zklake.events.envelope import Event, encode
+from zklake.events.envelope import Event
 
 # pyspark leaves the socket of every collect() to the garbage collector.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
@@ -23,36 +18,14 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <so
 Row = dict[str, Any]
 
 
-class Engine:
-    """Folds batches in memory: the engine alone, without Delta."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self.spark = spark
-        self.open_rows: DataFrame = spark.createDataFrame([], TABLE.schema)
-        self.closed: list[Row] = []
-        self.progress = Progress()
-
-    def fold(self, events: list[Event]) -> None:
-        records = frame_records(self.spark, [encode(event) for event in events])
-        parsed = parse_records(records, "any").withColumn("reason", F.lit(None)).localCheckpoint()
-        summary = summarise(parsed, [TABLE], self.progress)
-        self.progress.frames = summary.frames
-        rows = fold(TABLE, self.open_rows, parsed, summary.closures).localCheckpoint()
-        self.closed += [row.asDict() for row in rows.where("NOT is_open").collect()]
-        self.open_rows = rows.where("is_open")
-
-    def rows(self) -> list[Row]:
-        rows = self.closed + [row.asDict() for row in self.open_rows.collect()]
-        return sorted(rows, key=lambda row: (row["cluster"], row["valid_from_seq"]))
-
-
 @pytest.fixture
 def run(spark: SparkSession) -> Callable[[list[list[Event]]], list[Row]]:
     def fold_all(batches: list[list[Event]]) -> list[Row]:
-        engine = Engine(spark)
+        engine = Engine(spark, [TABLE])
         for batch in batches:
             engine.fold(batch)
-        return engine.rows()
+        engine.finish()
+        return engine.rows(TABLE.name)
 
     return fold_all
 

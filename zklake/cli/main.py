@@ -7,7 +7,7 @@ import sys
 import typer
 
 from zklake import __version__
-from zklake.cli import config, doctor, jars, lab, run, sql, stream, watch
+from zklake.cli import config, doctor, jars, lab, rebuild, run, sql, stream, watch
 from zklake.errors import ZklakeError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
 app.command("watch")(watch.watch)
 app.command("stream")(stream.stream)
+app.command("rebuild")(rebuild.rebuild)
 app.command("sql")(sql.sql)
 
 

@@ -45,12 +45,13 @@ def sql(
 def run_query(lake: str, cluster: str, query: str) -> tuple[list[str], Iterator[Row]]:
     """Check a query and run it over a cluster's tables; column names, and rows as they come."""
     from delta_tables.querying import check_query
-    from delta_tables.reading import open_tables, read_batches
+    from delta_tables.reading import find_views, open_tables, read_batches
 
     tables = open_tables(lake, cluster)
-    batches = read_batches(tables, check_query(query, tables))
-    names, _ = next(batches)
-    return names, (row for _, columns in batches for row in zip(*columns, strict=True))
+    names = {*tables, *(view.name for view in find_views(tables))}
+    batches = read_batches(tables, check_query(query, names))
+    columns, _ = next(batches)
+    return columns, (row for _, cells in batches for row in zip(*cells, strict=True))
 
 
 def _print_json(names: list[str], rows: Iterable[Row]) -> None:

@@ -30,6 +30,8 @@ Op = Literal[
     "log_ends",  # samples of the watched brokers' log start and end offsets
     "group_commit",  # an offset commit of a Kafka-stored group
     "group_state",  # members and assignment of a Kafka-stored group
+    "seq_hole",  # made by the stream: records are missing from the log before the next one
+    "seq_repeat",  # made by the stream: a seq stands in the log at a second offset
 ]
 
 Fidelity = Literal[
@@ -58,6 +60,8 @@ GapReason = Literal[
     "model_lost",  # the tree topic does not match the log
     "coalesced",  # one-shot watches: some lives passed between two looks
     "event_lost",  # a counter shows a change that no watch event told
+    "seq_hole",  # records are missing from the log itself
+    "seq_repeat",  # a seq stood in the log at a second offset; the first one counts
 ]
 
 

@@ -1,0 +1,96 @@
+"""consumer_membership: who was a member of a group, and what it subscribed to."""
+
+from __future__ import annotations
+
+from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
+from delta_tables.payload import Payload, is_bad_millis
+from delta_tables.table import ZNODE_ENDS, Column, Table, millis
+
+COORDINATOR = Column(
+    "coordinator",
+    "STRING",
+    "who keeps the group: zookeeper (/consumers) or kafka (its own group protocol)",
+    "'zookeeper'",
+    required=True,
+)
+GROUP_ID = Column(
+    "group_id", "STRING", "group.id, from the path", "get(split(path, '/'), 2)", required=True
+)
+
+_REGISTRATION = Payload(
+    fields="pattern STRING, subscription MAP<STRING, INT>, timestamp STRING",
+    # 0.7 has topic -> streams without a wrapper, and a topic may well be called "version".
+    names=("subscription",),
+    strings=("pattern", "timestamp"),
+    is_malformed_sql=(
+        "payload.pattern IS NULL OR payload.subscription IS NULL "
+        "OR exists(map_values(payload.subscription), streams -> streams IS NULL) "
+        f"OR {is_bad_millis('payload.timestamp')}"
+    ),
+)
+
+_MEMBER_ID = "get(split(path, '/'), 4)"
+# group_host-startMillis-8hex; group and host may hold both _ and -.
+_NAME = "^(.+)-([0-9]{13})-([0-9a-f]{1,8})$"
+_SUFFIX = (
+    f"IF(startswith({_MEMBER_ID}, concat({GROUP_ID.sql}, '_')), "
+    f"substr({_MEMBER_ID}, length({GROUP_ID.sql}) + 2), {_MEMBER_ID})"
+)
+
+CONSUMER_MEMBERSHIP = Table(
+    name="consumer_membership",
+    grain="One row per state of one member of a group (/consumers/[group]/ids/[member]).",
+    folded="intervals",
+    kinds=("consumer",),
+    payload=_REGISTRATION,
+    columns=(
+        CLUSTER,
+        COORDINATOR,
+        GROUP_ID,
+        Column(
+            "member_id",
+            "STRING",
+            "consumer id; the same one comes back after its session expired",
+            _MEMBER_ID,
+            required=True,
+        ),
+        Column(
+            "pattern",
+            "STRING",
+            "static: topics by name; white_list, black_list: one Java regex",
+            "IF(payload.pattern IN ('white_list', 'black_list') OR payload IS NULL, "
+            "payload.pattern, 'static')",
+        ),
+        Column(
+            "subscription",
+            "MAP<STRING, INT>",
+            "streams by topic, or per matching topic by regex",
+            "payload.subscription",
+        ),
+        Column(
+            "host",
+            "STRING",
+            "host of the member, from its id; null where consumer.id was set by hand",
+            f"IF({_SUFFIX} RLIKE '{_NAME}', regexp_extract({_SUFFIX}, '{_NAME}', 1), NULL)",
+        ),
+        Column(
+            "registered_at",
+            "TIMESTAMP",
+            "timestamp inside the registration: the member's own clock",
+            millis("try_cast(payload.timestamp AS BIGINT)"),
+        ),
+        Column(
+            "registration_version",
+            "INT",
+            "version of the registration's JSON; 0 for the forms of 0.7",
+            "payload.version",
+        ),
+        SESSION,
+        *INTERVAL_COLUMNS,
+    ),
+    key=("cluster", "coordinator", "group_id", "member_id"),
+    ends=ZNODE_ENDS,
+    ephemeral_paths=("/consumers/{group_id}/ids/{member_id}",),
+    partition_by=PARTITION_BY,
+    properties={"delta.checkpointInterval": "127"},
+)

@@ -1,0 +1,73 @@
+"""ownership_history: who consumed each partition of a group, and when nobody did."""
+
+from __future__ import annotations
+
+from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
+from delta_tables.payload import Payload
+from delta_tables.table import ZNODE_ENDS, Column, Table
+from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
+
+# 0.7 names the znode [broker]-[partition].
+_NAME = "get(split(path, '/'), 5)"
+_OLD_NAME = f"{_NAME} RLIKE '^[0-9]+-[0-9]+$'"
+_THREAD = "^([A-Za-z0-9._:-]+)-([0-9]{1,9})$"
+# Bare text in every release; the member's id ends at the LAST dash.
+_OWNER = Payload(
+    fields="thread_id STRING, member_id STRING, stream INT",
+    is_plain_text_sql=f"data RLIKE '{_THREAD}'",
+    text_json_sql=(
+        "to_json(named_struct('version', 1, 'thread_id', data, "
+        f"'member_id', regexp_extract(data, '{_THREAD}', 1), "
+        f"'stream', try_cast(regexp_extract(data, '{_THREAD}', 2) AS INT)))"
+    ),
+)
+
+OWNERSHIP_HISTORY = Table(
+    name="ownership_history",
+    grain="One row per tenure of one owner on one partition of a group; holes are unowned time.",
+    folded="intervals",
+    kinds=("owner",),
+    payload=_OWNER,
+    columns=(
+        CLUSTER,
+        COORDINATOR,
+        GROUP_ID,
+        Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 4)", required=True),
+        Column(
+            "partition",
+            "INT",
+            "number of the partition",
+            f"try_cast(IF({_OLD_NAME}, element_at(split({_NAME}, '-'), 2), {_NAME}) AS INT)",
+            required=True,
+        ),
+        Column(
+            "broker_id",
+            "INT",
+            "0.7 only: the broker whose partition it is; null since 0.8",
+            f"IF({_OLD_NAME}, try_cast(element_at(split({_NAME}, '-'), 1) AS INT), NULL)",
+        ),
+        Column("owner", "STRING", "thread id: the member's id and its stream", "payload.thread_id"),
+        Column(
+            "owner_member_id",
+            "STRING",
+            "the member: the thread id up to its last dash",
+            "payload.member_id",
+        ),
+        Column(
+            "owner_stream",
+            "INT",
+            "index of the member's stream; null where a client wrote only its id",
+            "payload.stream",
+        ),
+        SESSION,
+        *INTERVAL_COLUMNS,
+    ),
+    key=("cluster", "coordinator", "group_id", "topic", "partition", "broker_id"),
+    ends=ZNODE_ENDS,
+    ephemeral_paths=(
+        "/consumers/{group_id}/owners/{topic}/{broker_id}-{partition}",
+        "/consumers/{group_id}/owners/{topic}/{partition}",
+    ),
+    partition_by=PARTITION_BY,
+    properties={"delta.checkpointInterval": "113"},
+)

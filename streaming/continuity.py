@@ -1,0 +1,96 @@
+"""Holes and repeats in the log's seq: judged once, when records are read, and written as events.
+
+The watcher writes seq without hole or repeat, in transactions; they are not trusted blindly. A
+record whose seq stood at an earlier offset goes to quarantine. Both are told by events of the
+stream's own: `seq_hole` takes the last missing seq, `seq_repeat` that of the next good record, so
+the guards of the tables hold for them too. A rebuild reads these events and never judges anew.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+REPEATED = "seq_repeat"
+# What the judgement adds to a parsed record.
+COLUMNS = ("seq_before", "at_before_ms", "is_hole", "is_repeat")
+
+_LOG = ("kafka_topic", "kafka_partition")
+# Of the record beside which an event of ours stands, it has none of this.
+_NOTHING = (
+    *("kind", "zxid", "zxid_min", "zxid_max", "data", "data_b64", "data_zlib_b64", "data_hash"),
+    *("stat", "origin", "missed", "frame", "record", "reason"),
+)
+
+
+def judge_seq(parsed: DataFrame, read_seq: int, read_at_ms: int | None) -> DataFrame:
+    """Mark the records before which some are missing, and set aside those that come again."""
+    before = (
+        Window.partitionBy(*_LOG).orderBy("kafka_offset").rowsBetween(Window.unboundedPreceding, -1)
+    )
+    # A record of a newer version cannot be folded, but it has its place in the log.
+    counted = "IF(reason IS NULL OR is_newer, {}, NULL)"
+    at_ms = "NULL" if read_at_ms is None else str(read_at_ms)
+    judged = parsed.withColumns(
+        {
+            "seq_before": F.greatest(
+                F.lit(read_seq), F.max(F.expr(counted.format("seq"))).over(before)
+            ),
+            "at_before_ms": F.coalesce(
+                F.max(F.expr(counted.format("observed_at_ms"))).over(before),
+                F.expr(f"CAST({at_ms} AS BIGINT)"),
+            ),
+        }
+    )
+    known = "(reason IS NULL OR is_newer) AND seq_before >= 0"
+    return judged.withColumns(
+        {
+            "is_hole": F.expr(f"coalesce({known} AND seq > seq_before + 1, false)"),
+            "is_repeat": F.expr(f"coalesce({known} AND seq <= seq_before, false)"),
+        }
+    ).withColumn(
+        "reason",
+        F.expr(
+            "IF(is_repeat, concat('seq ', seq, ' stands at an earlier offset already'), reason)"
+        ),
+    )
+
+
+def add_breaks(events: DataFrame) -> DataFrame:
+    """Add an event for each hole, and for each repeat that a good record follows."""
+    after = (
+        Window.partitionBy(*_LOG).orderBy("kafka_offset").rowsBetween(1, Window.unboundedFollowing)
+    )
+    next_seq = F.first(F.expr("IF(reason IS NULL, seq, NULL)"), ignorenulls=True).over(after)
+    placed = events.withColumn("_next_seq", next_seq)
+    holes = _tell(placed.where("is_hole"), "seq_hole", "seq - 1", "at_before_ms").withColumn(
+        "missed", F.expr("CAST(seq - seq_before AS INT)")
+    )
+    repeats = _tell(
+        placed.where("is_repeat AND _next_seq IS NOT NULL"), REPEATED, "_next_seq", "NULL"
+    )
+    # What has been told is no longer marked: it must not be told again with the next batch.
+    told = placed.withColumn("is_hole", F.lit(False)).withColumn(
+        "is_repeat", F.expr("is_repeat AND _next_seq IS NULL")
+    )
+    return told.unionByName(holes).unionByName(repeats).drop("_next_seq")
+
+
+def _tell(rows: DataFrame, op: str, seq: str, from_ms: str) -> DataFrame:
+    types = dict(rows.dtypes)
+    gap = (
+        f"named_struct('id', concat('{op}-', kafka_offset), 'reason', '{op}', "
+        f"'from_ms', CAST({from_ms} AS BIGINT))"
+    )
+    return rows.withColumns(
+        {
+            **{name: F.lit(None).cast(types[name]) for name in _NOTHING},
+            "gap": F.from_json(F.to_json(F.expr(gap)), types["gap"]),
+            "op": F.lit(op),
+            "seq": F.expr(seq),
+            "path": F.lit("/"),
+            "fidelity": F.lit("exact"),
+            "is_hole": F.lit(False),
+            "is_repeat": F.lit(False),
+        }
+    )

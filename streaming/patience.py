@@ -1,0 +1,51 @@
+"""How long to wait after a failure, and when waiting is no use. No clock, no I/O."""
+
+from __future__ import annotations
+
+import re
+
+from streaming.trouble import BatchFailed, NotWritable
+from zklake.errors import LogError, ZklakeError
+
+# So many equal failures at the same place of the log: it will not go away by itself.
+MOST_EQUAL = 3
+_FIRST_WAIT_S = 1.0
+_LONGEST_WAIT_S = 30.0
+
+
+class Patience:
+    """Judges one failure after the other of one cluster's stream."""
+
+    def __init__(self) -> None:
+        self._waits = 0
+        self._last: tuple[str, int] | None = None
+        self._equal = 0
+
+    def judge(self, error: ZklakeError, seq: int) -> float:
+        """Seconds to wait before the next try; raises what no wait will mend.
+
+        `seq` is the lake's watermark: a failure further on in the log is another one.
+        """
+        if isinstance(error, BatchFailed):
+            self._count(error, seq)
+        elif not isinstance(error, LogError | NotWritable):
+            raise error
+        wait_s = min(_FIRST_WAIT_S * 2.0**self._waits, _LONGEST_WAIT_S)
+        self._waits += 1
+        return wait_s
+
+    def forget(self) -> None:
+        """It works again: the next wait is a short one. Failures of batches are still counted."""
+        self._waits = 0
+
+    def _count(self, error: BatchFailed, seq: int) -> None:
+        # Numbers of jobs, stages and tasks differ each time.
+        this = (re.sub(r"\d+", "#", str(error)), seq)
+        self._equal = self._equal + 1 if this == self._last else 1
+        self._last = this
+        if self._equal >= MOST_EQUAL:
+            raise type(error)(
+                f"{error}. It failed {MOST_EQUAL} times at the same place of the log (after seq "
+                f"{seq}): this is a bug, or the lake is damaged. Nothing of that batch is lost: "
+                "the log has it"
+            )

@@ -1,0 +1,200 @@
+"""Which deletes of ephemerals were the end of their session, and which were single ones.
+
+Pure. ZooKeeper removes all ephemerals of a session in one transaction, so the watcher sees their
+deletes in one unbroken run; before 3.9 its events carry no zxid that would say so. A run is decided
+once nothing of the session is left, or once another event breaks it. Heartbeats do not count: most
+of them are not kept. A run that a batch cuts in two is undecided: the batch then ends before it,
+and the run is folded with the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from streaming.frames import Closure
+from zklake.events.envelope import Event
+
+# The kinds of znode that may go with a session (a topic only where somebody made it so), and
+# where in the path the key's numbers stand: a name that is no number makes no row.
+EPHEMERAL_KINDS = {
+    "broker": 3,
+    "controller": None,
+    "topic": None,
+    "topic_broker": 4,
+    "consumer": None,
+    "owner": 5,
+}
+_LARGEST_INT = 2**31 - 1
+
+# Deletes of one transaction reach the watcher together: one later than this begins another run.
+_RUN_MS = 500
+
+
+@dataclass
+class Ephemeral:
+    """An ephemeral as its open row tells it."""
+
+    session: int
+    czxid: int | None
+    version: int | None
+    fidelity: str
+    seen_seq: int
+
+
+@dataclass
+class _Run:
+    session: int
+    first_seq: int
+    last_seq: int
+    last_at_ms: int
+    gone: dict[str, Ephemeral] = field(default_factory=dict)
+
+
+@dataclass
+class Sessions:
+    """The ephemerals of one cluster that are alive, by path."""
+
+    alive: dict[str, Ephemeral] = field(default_factory=dict)
+    _counts: dict[int, int] = field(default_factory=dict)
+    _run: _Run | None = None
+
+    @classmethod
+    def of(cls, alive: Mapping[str, Ephemeral]) -> Sessions:
+        """Start from what the lake's open rows say."""
+        sessions = cls()
+        for path, ephemeral in alive.items():
+            sessions._add(path, ephemeral)
+        return sessions
+
+    def follow(
+        self,
+        events: Iterable[Event],
+        closures: Mapping[int, Closure],
+        last_seq: int,
+        *,
+        final: bool,
+        breaks: Collection[int] | None = None,
+    ) -> tuple[list[tuple[int, int]], int | None]:
+        """Ranges of seq whose deletes end a session; and the seq at which the batch must be cut.
+
+        `events` hold everything about ephemerals and every heartbeat; a jump in seq is some other
+        event. `last_seq` is the batch's. With `final`, nothing follows: an open run is decided.
+        Where heartbeats are missing, `breaks` names the events right before which another stood.
+        """
+        ranges: list[tuple[int, int]] = []
+        expected = None
+        for event in events:
+            is_jump = expected is not None and event.seq != expected
+            if is_jump if breaks is None else event.seq in breaks:
+                self._run = None
+            expected = event.seq + 1
+            if event.op == "heartbeat":
+                self._pass(event.observed_at_ms)
+            elif event.op != "seq_repeat":
+                closed = self._take(event)
+                ranges += [closed] if closed else []
+            if closure := closures.get(event.seq):
+                self._close(closure)
+        if expected is not None and expected <= last_seq:
+            self._run = None
+        return ranges, None if final else self._cut()
+
+    def _cut(self) -> int | None:
+        """Take the open run back: it comes again with the next batch."""
+        run, self._run = self._run, None
+        if run is None:
+            return None
+        for path, ephemeral in run.gone.items():
+            self._add(path, ephemeral)
+        return run.first_seq
+
+    def _pass(self, at_ms: int) -> None:
+        if self._run is not None and at_ms - self._run.last_at_ms >= _RUN_MS:
+            self._run = None
+
+    def _take(self, event: Event) -> tuple[int, int] | None:
+        path = _find_row(event)
+        if path is None:
+            self._run = None
+            return None
+        known = self.alive.get(path)
+        if event.op == "delete" and event.origin == "watch" and known is not None:
+            return self._take_delete(event, path, known)
+        self._run = None
+        if event.op == "delete":
+            self._remove(path)
+        elif event.op in ("create", "set", "read", "unreadable"):
+            self._see(event, path, known)
+        return None
+
+    def _take_delete(self, event: Event, path: str, known: Ephemeral) -> tuple[int, int] | None:
+        run = self._run
+        is_late = run is not None and event.observed_at_ms - run.last_at_ms >= _RUN_MS
+        if run is None or run.session != known.session or is_late:
+            run = self._run = _Run(known.session, event.seq, event.seq, event.observed_at_ms)
+        run.gone[path] = known
+        run.last_seq, run.last_at_ms = event.seq, event.observed_at_ms
+        self._remove(path)
+        if self._counts.get(known.session):
+            return None
+        self._run = None
+        return run.first_seq, run.last_seq
+
+    def _see(self, event: Event, path: str, known: Ephemeral | None) -> None:
+        """The same rules by which a row begins, or is only seen."""
+        is_superseded = event.op != "create" and event.fidelity == "superseded"
+        is_touch = is_superseded or event.op == "unreadable"
+        stat = event.stat
+        czxid, version = (stat.czxid, stat.version) if stat else (None, None)
+        if event.op == "create" and version is None:
+            version = 0
+        is_echo = (
+            event.op == "read"
+            and known is not None
+            and None not in (czxid, version)
+            and (known.czxid, known.version, known.fidelity) == (czxid, version, event.fidelity)
+        )
+        if is_touch or is_echo:
+            if known is not None:
+                known.seen_seq = event.seq
+            return
+        self._remove(path)
+        session = stat.ephemeral_owner if stat else None
+        if session:
+            self._add(path, Ephemeral(session, czxid, version, event.fidelity, event.seq))
+
+    def _close(self, closure: Closure) -> None:
+        unseen = [p for p, known in self.alive.items() if known.seen_seq < closure.begin_seq]
+        for path in unseen:
+            self._remove(path)
+
+    def _add(self, path: str, ephemeral: Ephemeral) -> None:
+        self.alive[path] = ephemeral
+        self._counts[ephemeral.session] = self._counts.get(ephemeral.session, 0) + 1
+
+    def _remove(self, path: str) -> None:
+        known = self.alive.pop(path, None)
+        if known is None:
+            return
+        left = self._counts[known.session] - 1
+        if left:
+            self._counts[known.session] = left
+        else:
+            del self._counts[known.session]
+
+
+def _find_row(event: Event) -> str | None:
+    """The path by which the row of an ephemeral is known; None: it makes no row."""
+    if event.kind not in EPHEMERAL_KINDS or event.path is None:
+        return None
+    place = EPHEMERAL_KINDS[event.kind]
+    if place is None:
+        return event.path
+    parts = event.path.split("/")
+    numbers = parts[place].split("-")
+    if not all(number.isdecimal() and int(number) <= _LARGEST_INT for number in numbers):
+        return None
+    # The row knows 07 as 7.
+    parts[place] = "-".join(str(int(number)) for number in numbers)
+    return "/".join(parts)

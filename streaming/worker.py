@@ -1,0 +1,153 @@
+"""One cluster's stream in its thread: holds the lease, runs the query, waits out faults."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import structlog
+from pyspark.sql import SparkSession
+
+from streaming.delta_logs import DeltaLogs
+from streaming.lease import STALE_S, Lease
+from streaming.metrics import ClusterMetrics, StreamMetrics
+from streaming.patience import Patience
+from streaming.query import Listener, Run, Stream
+from streaming.summary import Summary
+from streaming.trouble import NotWritable
+from zklake.errors import LakeError, LogError, ZklakeError
+
+STUCK_AFTER_S = 900.0
+
+
+class Worker(Listener):
+    """Folds one log until stopped; `obstacle` says what is in the way, `error` why it ended."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        metrics: StreamMetrics,
+        *,
+        take_over: bool = False,
+        lease_stale_s: float = STALE_S,
+        stuck_after_s: float = STUCK_AFTER_S,
+    ) -> None:
+        self.stream = stream
+        self.stop = threading.Event()
+        self.obstacle: str | None = "starting"
+        self.error: ZklakeError | None = None
+        self._metrics = ClusterMetrics(metrics, stream.cluster)
+        self._log = structlog.get_logger().bind(cluster=stream.cluster)
+        self._take_over, self._stuck_after_s = take_over, stuck_after_s
+        self._lease = Lease(stream.lake, stream.cluster, lease_stale_s)
+        self._delta_logs = DeltaLogs(stream.lake, stream.cluster)
+        self._patience = Patience()
+        self._needs_batch = False
+        self._behind = 0
+
+    def claim(self) -> None:
+        """Try for the lease before Spark starts: a refusal must not take a minute."""
+        if not self._lease.is_possible:
+            self._log.info("no lease on an object store: Delta alone stops a second writer")
+        try:
+            self._hold_lease()
+        except OSError:
+            pass  # a lake that cannot be written yet is waited for
+        except LakeError as error:
+            self._end(error)
+
+    def release(self) -> None:
+        """Give the lease back."""
+        self._lease.release()
+
+    def run(self, spark: SparkSession) -> None:
+        """Fold until stopped, or until something fails that no wait will mend."""
+        # A pool each: a cluster that catches up does not starve the others.
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.stream.cluster)
+        try:
+            while not self.stop.is_set():
+                self._try(spark)
+        except ZklakeError as error:
+            self._end(error)
+        except Exception as error:  # a thread that dies in silence would look stopped in order
+            self._end(ZklakeError(f"{type(error).__name__}: {error}"))
+        finally:
+            self._lease.release()
+
+    def find_illness(self) -> str | None:
+        """Whether the query hangs: the log has news, nothing is in the way, and no batch ends."""
+        silent_s = time.monotonic() - self._metrics.batch_ended_at
+        if self.obstacle is None and self._behind and silent_s > self._stuck_after_s:
+            return f"no batch ended for {silent_s:.0f} s, and {self._behind} records wait"
+        return None
+
+    def _try(self, spark: SparkSession) -> None:
+        run = Run(spark, self.stream, self.stop)
+        try:
+            self._hold_lease()
+            if not self.stop.is_set():
+                run.run(self, once=False)
+        except Exception as error:
+            self._face(self.stream.explain(error), run.progress.seq)
+
+    def _hold_lease(self) -> None:
+        if not self._lease.is_held and self._lease.is_possible and self.obstacle == "starting":
+            self._meet("looking whether another stream writes this lake")
+        self._lease.acquire(self.stop, take_over=self._take_over, on_lost=self._end)
+
+    def _end(self, error: ZklakeError) -> None:
+        self.error = error
+        self.stop.set()
+        self._meet(f"stopped: {error}")
+        self._log.error("stopped", reason=str(error))
+
+    def _face(self, error: ZklakeError, seq: int) -> None:
+        wait_s = self._patience.judge(error, seq)
+        self._metrics.count_restart()
+        # That Kafka answers is known before a query starts; that a batch succeeds only afterwards.
+        self._needs_batch = not isinstance(error, LogError)
+        if self._meet(_say(error)):
+            self._log.warning("waiting", reason=str(error))
+        self.stop.wait(wait_s)
+
+    def _meet(self, obstacle: str | None) -> bool:
+        is_news = obstacle != self.obstacle
+        self.obstacle = obstacle
+        self._metrics.show_ready(obstacle is None)
+        return is_news
+
+    def _be_ready(self) -> None:
+        self._patience.forget()
+        self._needs_batch = False
+        if self._meet(None):
+            self._log.info("ready")
+
+    def on_start(self) -> None:
+        """The query has started."""
+        if not self._needs_batch:
+            self._be_ready()
+
+    def on_batch(self, summary: Summary, seconds: float) -> None:
+        """A batch was folded and committed."""
+        self._be_ready()
+        self._metrics.count_batch(summary, seconds, time.time() * 1000)
+        self._log.debug("batch", events=summary.good, seconds=round(seconds, 3))
+
+    def on_phase(self, phase: str, seconds: float) -> None:
+        """A phase of a batch has ended."""
+        self._metrics.count_phase(phase, seconds)
+
+    def on_look(self, behind: int) -> None:
+        """So many records of the log are not folded yet."""
+        self._behind = behind
+        self._metrics.show_behind(behind)
+        for log in self._delta_logs.look():
+            self._metrics.count_commits(log)
+
+
+def _say(error: ZklakeError) -> str:
+    if isinstance(error, LogError):
+        return "the log's Kafka does not answer"
+    if isinstance(error, NotWritable):
+        return f"the lake cannot be written: {error.reason}"
+    return "a batch failed; trying again"

@@ -1,0 +1,152 @@
+"""The law on real Delta tables: crashes between any two commits, other cuts, replays, rebuilds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+
+from delta_tables import reading
+from delta_tables.catalog import TABLES
+from delta_tables.table import Table
+from streaming.job import Fold
+from streaming.lake import Lake
+from streaming.progress import read_progress
+from streaming.rebuild import check_names, rebuild
+from streaming.warmup import frame_records
+from tests.delta_tables.readers import READERS
+from tests.reference.fold.generator import generate
+from tests.reference.fold.tables import fold_events
+from tests.streaming.test_law import NAMES, make_plain, sort_rows
+from zklake.events.envelope import Event, encode
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
+
+CLUSTER = "law"
+PLAIN_TYPES = ("STRING", "INT", "BIGINT", "BOOLEAN", "TIMESTAMP", "DATE")
+TOPIC = f"zklake.{CLUSTER}"
+Row = dict[str, Any]
+
+
+class Crash(Exception):
+    """Stands for kill -9 between two commits."""
+
+
+class CrashingLake(Lake):
+    """Dies before its n-th commit into one table."""
+
+    victim = ""
+    left = 0
+
+    def _fail(self, table: Table) -> None:
+        if table.name == self.victim:
+            self.left -= 1
+            if not self.left:
+                raise Crash
+
+    def append(self, table: Table, rows: DataFrame, count: int) -> None:
+        self._fail(table)
+        super().append(table, rows, count)
+
+    def replace_open(
+        self, table: Table, rows: DataFrame, count: int, *, log_id: str, seq: int
+    ) -> None:
+        self._fail(table)
+        super().replace_open(table, rows, count, log_id=log_id, seq=seq)
+
+
+def make_log(seed: int, length: int) -> list[Event]:
+    """A generated log as it could stand in Kafka: seq is gapless, no record stands twice."""
+    events: dict[int, Event] = {}
+    for event in generate(seed, CLUSTER, length):
+        if event.op not in ("seq_hole", "seq_repeat"):
+            events.setdefault(event.seq, event)
+    return [events[seq] for seq in sorted(events)]
+
+
+class Kafka:
+    """The log, folded from any offset on as a stream that just started would."""
+
+    def __init__(self, spark: SparkSession, lake: Path, events: Sequence[Event]) -> None:
+        self.spark, self.path = spark, str(lake)
+        self.values = [encode(event) for event in events]
+        Lake(spark, self.path, CLUSTER).create_tables()
+
+    def fold(self, size: int, lake: Lake | None = None) -> None:
+        """Start from the lake's watermark and fold to the end, so many records a batch."""
+        progress = read_progress(self.path, CLUSTER, TOPIC)
+        fold = Fold(lake or Lake(self.spark, self.path, CLUSTER), progress)
+        for start in range(progress.offset or 0, len(self.values), size):
+            values = self.values[start : start + size]
+            fold.fold_batch(frame_records(self.spark, values, TOPIC, start))
+        fold.finish()
+
+    def crash(self, size: int, victim: str, left: int) -> None:
+        lake = CrashingLake(self.spark, self.path, CLUSTER)
+        lake.victim, lake.left = victim, left
+        with pytest.raises(Crash):
+            self.fold(size, lake)
+
+    def read(self, name: str) -> list[Row]:
+        return sort_rows(reading.read_rows(self.path, CLUSTER, f"SELECT * FROM {name}"))[CLUSTER]
+
+
+def expect(events: Sequence[Event]) -> dict[str, list[Row]]:
+    tables = fold_events(events)
+    return {name: sort_rows(tables[name])[CLUSTER] for name in NAMES}
+
+
+def check(kafka: Kafka, events: Sequence[Event]) -> None:
+    for name, rows in expect(events).items():
+        assert kafka.read(name) == rows, name
+
+
+# An input and its dependent, the first and the last to commit, and those in between.
+VICTIMS = ("log_gaps", "controller", "broker_membership", "ownership_history", "znode_events")
+
+
+@pytest.mark.timeout(900)
+def test_crashes_other_cuts_replays_and_a_rebuild(spark: SparkSession, tmp_path: Path) -> None:
+    events = make_log(seed=7, length=160)
+    kafka = Kafka(spark, tmp_path, events)
+    for number, victim in enumerate(VICTIMS):
+        kafka.crash(23 + 7 * number, victim, left=2)
+    kafka.fold(41)
+    check(kafka, events)
+
+    versions = {name: t.version() for name, t in reading.open_tables(kafka.path, CLUSTER).items()}
+    kafka.fold(10)
+    replay = Fold(Lake(spark, kafka.path, CLUSTER), read_progress(kafka.path, CLUSTER, TOPIC))
+    replay.fold_batch(frame_records(spark, kafka.values, TOPIC, 0))
+    for name, table in reading.open_tables(kafka.path, CLUSTER).items():
+        assert table.version() == versions[name], f"a replay wrote {name}"
+    check_readers(kafka)
+
+    counts = rebuild(Lake(spark, kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
+    check(kafka, events)
+    assert counts == {name: len(rows) for name, rows in expect(events).items()}
+    assert {table.name for table in TABLES} == {*counts, "quarantine", "znode_events"}
+
+
+def sort_plain(rows: list[Row]) -> list[str]:
+    return sorted(repr([make_plain(value) for value in row.values()]) for row in rows)
+
+
+def check_readers(kafka: Kafka) -> None:
+    """The same rows through deltalake, polars and DuckDB, and nothing newer than protocol 1."""
+    for table in TABLES:
+        path = reading.table_path(kafka.path, CLUSTER, table.name)
+        plain = [c.name for c in table.columns if c.type in PLAIN_TYPES and c.name != "fold_state"]
+        names = ", ".join(plain)
+        wanted = sort_plain(
+            reading.read_rows(kafka.path, CLUSTER, f"SELECT {names} FROM {table.name}")
+        )
+        for reader, read in READERS.items():
+            rows = [{name: row[name] for name in plain} for row in read(path)]
+            assert sort_plain(rows) == wanted, f"{table.name} through {reader}"
+        protocol = DeltaTable(path).protocol()
+        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
