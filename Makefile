@@ -6,6 +6,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 JARS := .venv/.jars
 PYTEST := $(BIN)/pytest -q
+# Most tests wait for servers: two at a time take half as long. A file stays with one worker.
+WORKERS ?= 2
 
 .PHONY: help install check test test-unit test-faults run bench docs lock clean
 
@@ -40,7 +42,7 @@ test-unit: $(STAMP) ## The tests that need no JVM (seconds)
 	$(PYTEST) -m "not spark and not integration and not e2e and not browser and not faults"
 
 test: install check ## Everything CI runs: check, then all tests but the long ones
-	$(PYTEST) -m "not faults"
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not faults"
 
 test-faults: install ## The long fault runs
 	$(PYTEST) -m faults

@@ -66,7 +66,9 @@ class Daemon:
 
     def run(self) -> None:
         """Serve until asked to stop; the batches under way are finished first."""
-        with serve_health(self._listen, self._metrics.registry, self.find_obstacle) as address:
+        with serve_health(
+            self._listen, self._metrics.registry, self.find_obstacle, self.find_illness
+        ) as address:
             topics = ",".join(worker.stream.topic for worker in self._workers)
             self._log.info("starting", http=address, topics=topics)
             try:

@@ -14,14 +14,18 @@ _TEXT = "text/plain; charset=utf-8"
 
 @contextmanager
 def serve_health(
-    listen: str, registry: CollectorRegistry, find_obstacle: Callable[[], str | None]
+    listen: str,
+    registry: CollectorRegistry,
+    find_obstacle: Callable[[], str | None],
+    find_illness: Callable[[], str | None] = lambda: None,
 ) -> Iterator[str]:
-    """Answer at HOST:PORT until left; yields the address. No obstacle means ready."""
+    """Answer at HOST:PORT until left; yields the address. No obstacle: ready; no illness: alive."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/healthz":
-                self._answer(200, "alive\n")
+                illness = find_illness()
+                self._answer(503 if illness else 200, f"{illness or 'alive'}\n")
             elif self.path == "/readyz":
                 obstacle = find_obstacle()
                 self._answer(503 if obstacle else 200, f"{obstacle or 'ready'}\n")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +19,9 @@ from lab.cluster import Cluster
 from lab.ports import find_free_ports
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
+from zklake.errors import LakeError
 
-PROGRAM = "import typer; from zklake.cli.stream import stream; typer.run(stream)"
+ROOT = Path(__file__).parents[2]
 
 
 def fetch(url: str) -> tuple[int, str]:
@@ -39,44 +43,84 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes], lo
         time.sleep(0.2)
 
 
+def start(options: list[str], place: Path, log: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "zklake", "stream", *options]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with log.open("wb") as out:
+        return subprocess.Popen(command, stdout=out, stderr=out, cwd=place, env=environ)
+
+
 @pytest.mark.spark
 @pytest.mark.integration
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_the_daemon_waits_for_the_log_folds_it_and_ends_well(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    lake, log = tmp_path / "lake", tmp_path / "log"
-    config = tmp_path / "zklake.toml"
+    lake, log, place = tmp_path / "lake", tmp_path / "log", tmp_path / "place"
+    place.mkdir()
     port = find_free_ports(1)[0]
     topic = Topic(cluster.bootstrap, create=False)
     name = topic.name.removeprefix("zklake.")
-    config.write_text(f'[stream]\nhttp = "127.0.0.1:{port}"\ntrigger_ms = 100\n')
-    options = ["--log", cluster.bootstrap, "--cluster", name, "--lake", str(lake)]
-    command = [sys.executable, "-c", PROGRAM, *options, "--config", str(config)]
+    (place / "zklake.toml").write_text(
+        f'[stream]\nhttp = "127.0.0.1:{port}"\ntrigger_ms = 100\nlease_stale_s = 6\n'
+    )
+    options = ["--log", cluster.bootstrap, "--lake", str(lake)]
     url = f"http://127.0.0.1:{port}"
-    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
+    with start([*options, "--cluster", f"{name},absent"], place, log) as process:
         try:
-            wait_for(lambda: "does not answer" in fetch(f"{url}/readyz")[1], process, log)
+            away = "the log's Kafka does not answer"
+            said = f"{name}: {away}; absent: {away}\n"
+            wait_for(lambda: fetch(f"{url}/readyz") == (503, said), process, log)
+            refuse_a_second_stream(options, name, tmp_path, process.pid)
             topic.create()
             topic.write(Story(name).register(1, czxid=10).events)
             sql = "SELECT czxid FROM broker_membership WHERE is_open"
             found = [{"czxid": 10}]
             wait_for(
                 lambda: (
-                    (lake / name / "broker_membership" / "_delta_log").exists()
+                    (lake / name / "broker_membership" / "_delta_log" / f"{0:020}.json").exists()
                     and reading.read_rows(str(lake), name, sql) == found
                 ),
                 process,
                 log,
             )
-            assert fetch(f"{url}/readyz") == (200, "ready\n")
+            wait_for(lambda: fetch(f"{url}/readyz") == (503, f"absent: {away}\n"), process, log)
             assert fetch(f"{url}/healthz") == (200, "alive\n")
-            wait_for(
-                lambda: "zklake_stream_events_total 2.0" in fetch(f"{url}/metrics")[1],
-                process,
-                log,
+            for wanted in (
+                f'zklake_stream_events_total{{cluster="{name}"}} 2.0',
+                f'zklake_stream_records_behind{{cluster="{name}"}} 0.0',
+                f'zklake_stream_log_files{{cluster="{name}",table="znode_events"}} ',
+            ):
+                wait_for(partial(shows, f"{url}/metrics", wanted), process, log)
+            heap = re.search(
+                r"(?m)^zklake_stream_heap_used_bytes (\S+)$", fetch(f"{url}/metrics")[1]
             )
+            assert heap is not None
+            assert float(heap[1]) > 1e6
             process.send_signal(signal.SIGTERM)
             assert process.wait(60) == 0, log.read_text()
         finally:
             process.kill()
+    lines = [line for line in log.read_text().splitlines() if '"waiting"' in line]
+    assert len(lines) == 2, "one line for each cluster, not one for each try"
+    assert not list(lake.rglob("*.lease*"))
+    assert [path.name for path in place.iterdir()] == ["zklake.toml"]
+
+
+def shows(url: str, wanted: str) -> bool:
+    return wanted in fetch(url)[1]
+
+
+def refuse_a_second_stream(options: list[str], name: str, tmp_path: Path, pid: int) -> None:
+    log = tmp_path / "second-log"
+    (tmp_path / "zklake.toml").write_text('[stream]\nhttp = "127.0.0.1:0"\n')
+    started = time.monotonic()
+    with start([*options, "--cluster", name], tmp_path, log) as second:
+        try:
+            assert second.wait(60) == LakeError.exit_code
+        finally:
+            second.kill()
+    said = " ".join(log.read_text().split())
+    assert f"is being written by another `zklake stream`: process {pid} on" in said
+    assert "--take-over" in said
+    assert time.monotonic() - started < 45, "no Spark is started for a refusal"

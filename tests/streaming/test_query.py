@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pyspark.sql import SparkSession
 
 from delta_tables import reading
@@ -11,7 +13,7 @@ from streaming.daemon import run_once
 from streaming.query import Stream
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
-from zklake.errors import LakeError, LogError
+from zklake.errors import LakeError, LogError, OtherLog
 
 pytestmark = [
     pytest.mark.spark,
@@ -65,5 +67,27 @@ def test_a_log_trimmed_past_the_lake_stops_the_fold(
     topic.write(story.leave(1, czxid=10, zxid=20).events[-1:])
     topic.write(story.register(1, czxid=30).events[-2:])
     topic.trim(5)
-    with pytest.raises(LakeError, match="no longer holds what follows offset 2"):
+    with pytest.raises(LakeError, match="no longer holds what follows offset 1"):
         run_once(spark, stream)
+
+
+def test_another_log_is_refused_until_it_is_accepted(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    old, new = Topic(cluster.bootstrap), Topic(cluster.bootstrap)
+    old.write(Story().register(1, czxid=10).events)
+    run_once(spark, Stream(cluster.bootstrap, old.name, "c", str(tmp_path)))
+    story = Story("c", "log-2").begin_frame("f").read(1, czxid=30).end_frame("f", "none")
+    later = [structs.replace(event, seq=event.seq + 5000) for event in story.events]
+    new.write(later)
+    stream = Stream(cluster.bootstrap, new.name, "c", str(tmp_path))
+    with pytest.raises(OtherLog, match=r"offset 1 holds seq 6001 of log log-2.*--accept-log"):
+        run_once(spark, stream)
+    assert run_once(spark, replace(stream, accept_log=True)).events == 3
+    assert run_once(spark, stream).events == 0, "it is the lake's own log now"
+    seqs = reading.read_rows(str(tmp_path), "c", "SELECT log_id, seq FROM znode_events")
+    assert {("log-1", 1000), ("log-1", 1001), ("log-2", 6000), ("log-2", 6002)} <= {
+        (row["log_id"], row["seq"]) for row in seqs
+    }
+    sql = "SELECT czxid FROM broker_membership WHERE is_open"
+    assert reading.read_rows(str(tmp_path), "c", sql) == [{"czxid": 30}]

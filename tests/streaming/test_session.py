@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import uuid
 from pathlib import Path
 
@@ -80,3 +81,15 @@ def test_time_is_utc_everywhere(spark: SparkSession) -> None:
     jvm = spark.sparkContext._jvm
     assert jvm is not None
     assert jvm.java.util.TimeZone.getDefault().getID() == "UTC"
+
+
+@pytest.mark.spark
+def test_python_workers_are_of_this_python_and_no_warehouse_stands_here(
+    spark: SparkSession,
+) -> None:
+    version = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).first()
+    assert version == sys.executable
+    warehouse = spark.conf.get("spark.sql.warehouse.dir")
+    assert warehouse is not None
+    assert "zklake-warehouse-" in warehouse
+    assert not warehouse.removeprefix("file:").startswith(str(Path.cwd()))

@@ -33,6 +33,10 @@ class Topic:
         producer.init_transactions(30)
         return producer
 
+    def forget_producer(self) -> None:
+        """After the broker's death: what it knew of the old one's transactions may be gone."""
+        self.__dict__.pop("_producer", None)
+
     def write(self, events: Sequence[Event], *, abort: bool = False) -> None:
         self._producer.begin_transaction()
         for event in events:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,24 +51,20 @@ def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int
     from pathlib import Path
 
     from streaming.lake import Lake as WrittenLake
-    from streaming.lease import Lease
+    from streaming.lease import hold_lease
     from streaming.rebuild import check_names, rebuild
     from streaming.session import build_session
 
     names = check_names(tables)
     path, cluster = settings.lake.path, settings.cluster
     path = path if "://" in path else str(Path(path).absolute())
-    lease = Lease(path, cluster, settings.stream.lease_stale_s)
-    lease.acquire(threading.Event(), take_over=False, on_lost=lambda error: None)
-    try:
+    with hold_lease(path, cluster):
         spark = build_session("zklake-rebuild", driver_memory=settings.stream.driver_memory)
         try:
             lake = WrittenLake(spark, path, cluster)
             return rebuild(lake, names, name_topics(cluster).events, _say)
         finally:
             spark.stop()
-    finally:
-        lease.release()
 
 
 def _say(text: str) -> None:

@@ -7,73 +7,137 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zklake.cli.options import AsJson, Cluster, Config, Lake, Log, collect_flags
+from zklake.cli.options import AsJson, Config, Lake, Log, collect_flags
 from zklake.events.topics import name_topics
 
 if TYPE_CHECKING:
+    from streaming.daemon import Totals
     from streaming.query import Stream
     from zklake.settings.models import Settings
 
+Clusters = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME[,…]",
+        help="Name of the watched cluster, or of several. (ZKLAKE_CLUSTER)",
+        show_default=False,
+    ),
+]
 Once = Annotated[
     bool, typer.Option("--once", help="Fold everything there is, then exit.", show_default=False)
+]
+TakeOver = Annotated[
+    bool,
+    typer.Option("--take-over", help="Take the lake from another stream.", show_default=False),
+]
+AcceptLog = Annotated[
+    bool,
+    typer.Option("--accept-log", help="Go on with a log that was re-created.", show_default=False),
 ]
 
 
 def stream(
     *,
     log: Log = None,
-    cluster: Cluster = None,
+    cluster: Clusters = None,
     lake: Lake = None,
     once: Once = False,
+    take_over: TakeOver = False,
+    accept_log: AcceptLog = False,
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fold the log of one cluster into its Delta tables, until stopped."""
+    """Fold the log of a cluster, or of several, into Delta tables, until stopped."""
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
 
-    settings = load_settings(config, collect_flags(log=log, cluster=cluster, lake=lake))
+    flags = collect_flags(log=log, lake=lake)
+    if cluster is not None:
+        flags["stream.clusters"] = [name.strip() for name in cluster.split(",")]
+    settings = load_settings(config, flags)
     configure_logging()
+    plans = plan_streams(settings, accept_log=accept_log)
     if once:
-        _fold_once(settings, as_json)
-        return
-    from streaming.daemon import Daemon
-
-    options = settings.stream
-    Daemon(plan_stream(settings), options.http, options.driver_memory).run()
+        _fold_once(plans, settings, take_over=take_over, as_json=as_json)
+    else:
+        _serve(plans, settings, take_over=take_over)
 
 
-def plan_stream(settings: Settings) -> Stream:
-    """What the settings say about the log and the lake."""
+def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream]:
+    """What the settings say about the logs and the lake."""
     from pathlib import Path
 
+    from streaming.kafka_client import translate_options
     from streaming.query import Stream
 
+    translate_options(settings.log.client)  # what it refuses is refused before Spark starts
     path = settings.lake.path
-    return Stream(
-        bootstrap=settings.log.bootstrap,
-        topic=name_topics(settings.cluster).events,
-        cluster=settings.cluster,
-        # Spark takes a relative path to be one of its own working directory's.
-        lake=path if "://" in path else str(Path(path).absolute()),
-        max_records=settings.stream.max_offsets_per_trigger,
-        trigger_ms=settings.stream.trigger_ms,
-        checkpoint_parent=settings.stream.checkpoint,
-    )
+    return [
+        Stream(
+            bootstrap=settings.log.bootstrap,
+            topic=name_topics(cluster).events,
+            cluster=cluster,
+            # Spark takes a relative path to be one of its own working directory's.
+            lake=path if "://" in path else str(Path(path).absolute()),
+            max_records=settings.stream.max_offsets_per_trigger,
+            trigger_ms=settings.stream.trigger_ms,
+            checkpoint_parent=settings.stream.checkpoint,
+            client=settings.log.client,
+            accept_log=accept_log,
+        )
+        for cluster in settings.stream.clusters or (settings.cluster,)
+    ]
 
 
-def _fold_once(settings: Settings, as_json: bool) -> None:
-    from streaming.daemon import fold_once
+def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
+    from streaming.daemon import Daemon
+    from streaming.metrics import StreamMetrics
+    from streaming.worker import Worker
 
-    plan = plan_stream(settings)
-    totals = fold_once(plan, settings.stream.driver_memory)
+    options, metrics = settings.stream, StreamMetrics()
+    workers = [
+        Worker(
+            plan,
+            metrics,
+            take_over=take_over,
+            lease_stale_s=options.lease_stale_s,
+            stuck_after_s=options.stuck_after_s,
+        )
+        for plan in plans
+    ]
+    Daemon(workers, metrics, options.http, options.driver_memory).run()
+
+
+def _fold_once(plans: list[Stream], settings: Settings, *, take_over: bool, as_json: bool) -> None:
+    from streaming.daemon import run_once
+    from streaming.session import build_session
+    from zklake.errors import ZklakeError
+
+    failed: list[ZklakeError] = []
+    spark = build_session("zklake-stream", driver_memory=settings.stream.driver_memory)
+    try:
+        for plan in plans:
+            try:
+                _show(run_once(spark, plan, take_over=take_over), as_json=as_json)
+            except ZklakeError as error:
+                failed.append(error)
+                if len(plans) > 1:
+                    typer.echo(f"{plan.cluster}: {error}", err=True)
+    finally:
+        spark.stop()
+    if failed:
+        raise failed[0]
+
+
+def _show(totals: Totals, *, as_json: bool) -> None:
     figures = {
         "batches": totals.batches,
         "events": totals.events,
         "quarantined": totals.quarantined,
-        "lake": f"{plan.lake}/{plan.cluster}",
+        "lake": totals.stream.place,
     }
     if as_json:
-        print(json.dumps(figures))
+        print(json.dumps(figures), flush=True)
     else:
         print("folded {events} events in {batches} batches into {lake}".format(**figures))

@@ -84,7 +84,7 @@ class LogSettings(Group):
     bootstrap: HostPorts = "127.0.0.1:9092"
     """Brokers of the log's Kafka (0.11 or later)."""
     client: Client = ClientOptions()
-    """librdkafka options for it: security.protocol, sasl.*, ssl.*."""
+    """librdkafka options for it: security.protocol, sasl.*, ssl.*; the stream translates them."""
     replication_factor: PositiveInt | None = None
     """Replicas of our topics; not set: min(3, brokers)."""
 
@@ -135,6 +135,8 @@ class LakeSettings(Group):
 class StreamSettings(Group):
     """`zklake stream`: the fold from the log into the lake."""
 
+    clusters: tuple[Name, ...] = ()
+    """Clusters whose logs are folded, one query each, in one process; not set: `cluster`."""
     trigger_ms: Annotated[int, Field(ge=0)] = 1000
     """Time from the start of a batch to the next at least."""
     max_offsets_per_trigger: PositiveInt = 300_000
@@ -145,6 +147,16 @@ class StreamSettings(Group):
     """Where /healthz, /readyz and /metrics answer."""
     driver_memory: Annotated[str, Field(pattern=r"^[1-9]\d*[mg]$")] = "2g"
     """Heap of the driver's JVM."""
+    lease_stale_s: Annotated[int, Field(ge=3)] = 30
+    """A lease on the lake that was not renewed for so long is taken."""
+    stuck_after_s: PositiveInt = 900
+    """/healthz fails when no batch ended for so long although the log has news."""
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if len(set(self.clusters)) < len(self.clusters):
+            raise ValueError("clusters: each may be named once")
+        return self
 
 
 class DashboardSettings(Group):

@@ -1,0 +1,34 @@
+"""Lies about a story: facts told of another time, or with a field spoilt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Fact = dict[str, Any]
+
+_HOUR_MS = 3_600_000
+# Fields that the tables cannot contradict.
+_UNSEEN = {"story", "seed", "n", "kind", "fact", "from_ms", "to_ms", "commits", "how", "by"}
+
+
+def antedate(fact: Fact) -> Fact:
+    """The fact, told of an hour before."""
+    times = {name: fact[name] - _HOUR_MS for name in ("from_ms", "to_ms")}
+    return {**fact, **times}
+
+
+def falsify(fact: Fact) -> Iterator[Fact]:
+    """The fact with one field after the other spoilt."""
+    for name in fact.keys() - _UNSEEN:
+        # That no topic of some other name is there is true as well.
+        if (fact["fact"], name) != ("topic_is_gone", "topic"):
+            yield {**fact, name: _spoil(fact[name])}
+
+
+def _spoil(value: Any) -> Any:
+    if isinstance(value, dict):
+        return dict(list(value.items())[:-1])
+    if isinstance(value, list):
+        return [*value, 99 if isinstance(value[0], int) else "x"]
+    return value + (1 if isinstance(value, int) else "x")

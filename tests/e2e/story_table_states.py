@@ -1,0 +1,69 @@
+"""What a state of a story's truth says, seen in the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tests.e2e.lake_past import Fact, LakePast
+from tests.reference.past import Contradiction
+
+
+def check_state(past: LakePast, fact: Fact) -> None:
+    """Raise when the tables say something else of the end of its time."""
+    seen = [_look(past, fact, ms) for ms in past.late_moments(fact["to_ms"])]
+    if not any(one == {name: fact[name] for name in one} for one in seen):
+        raise Contradiction(f"the tables say {seen[0]}, the truth {fact}")
+
+
+def _look(past: LakePast, fact: Fact, ms: int) -> Fact:
+    try:
+        return VIEWS[fact["fact"]](past, fact, ms)
+    except Contradiction as error:
+        return {"fact": str(error)}
+
+
+def _brokers_are(past: LakePast, fact: Fact, ms: int) -> Fact:
+    return {"broker_ids": sorted(row["broker_id"] for row in past.at("broker_membership", ms))}
+
+
+def _controller_is(past: LakePast, fact: Fact, ms: int) -> Fact:
+    reign = past.one_at("controller", ms)
+    return {name: reign[name] for name in ("controller_id", "controller_epoch")}
+
+
+def _leaders_are(past: LakePast, fact: Fact, ms: int) -> Fact:
+    replicas = list_replicas(past.one_at("topics", ms, topic=fact["topic"])["replicas"])
+    partitions = {}
+    for state in past.at("partition_state", ms, topic=fact["topic"]):
+        name = str(state["partition"])
+        led = {"leader": state["leader"], "isr": state["isr"]}
+        partitions[name] = {**led, "replicas": replicas.get(name)}
+    return {"partitions": partitions}
+
+
+def _topic_is_gone(past: LakePast, fact: Fact, ms: int) -> Fact:
+    left = [past.at(table, ms, topic=fact["topic"]) for table in ("topics", "partition_state")]
+    return {"topic": "still there" if any(left) else fact["topic"]}
+
+
+def _owners_are(past: LakePast, fact: Fact, ms: int) -> Fact:
+    members = past.at("consumer_membership", ms, group_id=fact["group"])
+    owned = past.at("ownership_history", ms, group_id=fact["group"], topic=fact["topic"])
+    return {
+        "members": sorted(row["member_id"] for row in members),
+        "owners": {str(row["partition"]): row["owner"] for row in owned},
+    }
+
+
+def list_replicas(replicas: Mapping[int, list[int]] | None) -> dict[str, list[int]]:
+    """As the truth has them: keys are strings."""
+    return {str(partition): brokers for partition, brokers in dict(replicas or {}).items()}
+
+
+VIEWS: Mapping[str, Callable[[LakePast, Fact, int], Fact]] = {
+    "brokers_are": _brokers_are,
+    "controller_is": _controller_is,
+    "leaders_are": _leaders_are,
+    "topic_is_gone": _topic_is_gone,
+    "owners_are": _owners_are,
+}

@@ -1,0 +1,181 @@
+"""Every story on one real cluster and watched; its truth held to the transaction log and the lake.
+
+The tests stand in the order of the play: stories are told, the watcher stops, its log is folded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from delta_tables.reading import read_rows
+from lab.cluster import Cluster
+from lab.stories import STORIES, Fact, tell_story
+from lab.stories.step import Act, Look
+from lab.stories.story import Story
+from streaming.daemon import run_once
+from streaming.lake import Lake
+from streaming.query import Stream
+from streaming.rebuild import check_names, rebuild
+from tests.e2e.lake_past import LakePast, read_table
+from tests.e2e.lies import antedate, falsify
+from tests.e2e.story_tables import UNTOLD, check_fact
+from tests.e2e.story_tables import find_contradictions as find_table_contradictions
+from tests.e2e.theatre import Theatre, open_theatre
+from tests.reference.fold.tables import Tables, fold_events
+from tests.reference.past import Contradiction
+from tests.reference.story_truth import find_contradictions
+from tests.reference.tree import Change, fold
+from tests.reference.txnlog import read_dir
+from tests.streaming.test_law import NAMES, sort_rows
+from zklake.events.envelope import Event
+
+pytestmark = [
+    pytest.mark.timeout(900),
+    pytest.mark.filterwarnings("ignore:unclosed <socket"),
+]
+
+SEED = 5
+SPEED = 50.0
+# Small enough for several batches: what one leaves open, the next must close.
+BATCH = 1000
+
+stories = pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("3.9.3", marks=pytest.mark.e2e),
+        pytest.param("3.8.4", marks=pytest.mark.faults),
+    ],
+)
+def theatre(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Theatre]:
+    directory = tmp_path_factory.mktemp("watcher")
+    with open_theatre(request.param, cluster.bootstrap, directory) as theatre:
+        yield theatre
+
+
+@pytest.fixture(scope="module")
+def log(theatre: Theatre) -> list[Event]:
+    """Everything that was published while the stories were told."""
+    return theatre.close_curtain()
+
+
+@pytest.fixture(scope="module")
+def lake(
+    theatre: Theatre,
+    log: list[Event],
+    spark: SparkSession,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> str:
+    """The log, streamed into Delta tables."""
+    path = str(tmp_path_factory.mktemp("lake"))
+    stream = Stream(theatre.bootstrap, theatre.topic, theatre.name, path, max_records=BATCH)
+    totals = run_once(spark, stream)
+    print(f"{totals.events} events in {totals.batches} batches")
+    assert (totals.events, totals.quarantined) == (len(log), 0)
+    assert totals.batches > 1
+    return path
+
+
+@pytest.fixture(scope="module")
+def past(theatre: Theatre, lake: str) -> LakePast:
+    return LakePast(lake, theatre.name)
+
+
+def read_changes(cluster: Cluster) -> list[Change]:
+    return fold(read_dir(cluster.zookeeper.servers[0].data_dir))[0]
+
+
+def check_plan(story: Story, told: list[Fact]) -> None:
+    """What was told is what the seed planned, in its order."""
+    planned = [step for step in story.plan(SEED) if isinstance(step, Act | Look)]
+    assert [fact.fact for fact in told] == [step.fact for step in planned]
+    for step, fact in zip(planned, told, strict=True):
+        fields = json.loads(json.dumps(step.tell_fields())) if isinstance(step, Act) else {}
+        assert fields.items() <= fact.fields.items()
+
+
+@stories
+def test_the_truth_of(story: Story, theatre: Theatre) -> None:
+    theatre.make_whole()
+    told: list[Fact] = []
+    seconds = tell_story(theatre.cluster, story, SEED, SPEED, told.append, say=print)
+    print(f"{story.name}: {len(told)} facts in {seconds:.1f} s")
+    check_plan(story, told)
+    facts = [json.loads(fact.to_json()) for fact in told]
+    theatre.facts[story.name] = facts
+    changes = read_changes(theatre.cluster)
+    assert find_contradictions(facts, changes) == []
+    # The checker does not nod at everything: an hour earlier none of this was so.
+    acts = [fact for fact in facts if fact["kind"] == "act" and fact["fact"] != "produced"]
+    lies = [antedate(fact) for fact in acts]
+    assert len(find_contradictions(lies, changes)) == len(lies)
+
+
+@stories
+def test_the_tables_of(story: Story, theatre: Theatre, past: LakePast) -> None:
+    if story.name not in theatre.facts:
+        pytest.skip("it was not told to its end")
+    facts = theatre.facts[story.name]
+    assert find_table_contradictions(facts, past) == []
+    seen = [fact for fact in facts if fact["fact"] not in UNTOLD]
+    # Neither does this one: an hour earlier, or with any field falsified, it is found out.
+    lies = [lie for fact in seen for lie in falsify(fact)]
+    lies += [antedate(fact) for fact in seen if fact["fact"] != "topic_is_gone"]
+    print(f"{story.name}: {len(seen)} of {len(facts)} facts in the tables, {len(lies)} lies")
+    assert [lie for lie in lies if not is_found_out(lie, past)] == []
+    # Nor does it pass over what no act tells.
+    for fact in seen:
+        if check_fact(past, fact):
+            silent = [{**one, "fact": "produced"} if one is fact else one for one in facts]
+            (finding, *_) = find_table_contradictions(silent, past)
+            assert finding.startswith("no act explains")
+
+
+def is_found_out(lie: dict[str, Any], past: LakePast) -> bool:
+    try:
+        check_fact(past, lie)
+    except Contradiction:
+        return True
+    return False
+
+
+def find_differences(theatre: Theatre, lake: str, wanted: Tables) -> list[Any]:
+    """By table, the first row that is not the reference's: what there is, what there should be."""
+    found: list[Any] = []
+    for name in NAMES:
+        rows = read_table(lake, theatre.name, name)
+        got, right = (sort_rows(side).get(theatre.name, []) for side in (rows, wanted[name]))
+        pairs = zip(got, right, strict=False)
+        differing = [pair for pair in pairs if pair[0] != pair[1]]
+        if len(got) != len(right) or differing:
+            found.append((name, len(got), len(right), differing[:1]))
+    return found
+
+
+def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:
+    wanted = fold_events(log)
+    print({name: len(rows) for name, rows in wanted.items()})
+    assert find_differences(theatre, lake, wanted) == []
+    seqs = read_rows(lake, theatre.name, "SELECT seq FROM znode_events ORDER BY seq")
+    assert seqs == [{"seq": row["seq"]} for row in wanted["znode_events"]]
+    # Nothing was hidden; a watcher that stops may say so, as its last word.
+    gaps = [event.gap.reason for event in log[:-1] if event.gap is not None]
+    assert gaps == ["first_start"]
+
+
+def test_rebuilt_is_what_the_reference_says(
+    theatre: Theatre, log: list[Event], lake: str, spark: SparkSession
+) -> None:
+    wanted = fold_events(log)
+    counts = rebuild(Lake(spark, lake, theatre.name), check_names(()), theatre.topic, print)
+    assert counts == {name: len(wanted[name]) for name in counts}
+    assert find_differences(theatre, lake, wanted) == []

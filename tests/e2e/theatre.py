@@ -1,0 +1,71 @@
+"""Where stories are told and watched: a cluster, `zklake watch` beside it, what was told so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.cluster import Cluster
+from lab.stories import BROKER_SETTINGS
+from tests.watcher.watching import LogTail, WatcherProcess, catch_up
+from zklake.events.envelope import Event
+from zklake.events.topics import name_topics
+
+Fact = dict[str, Any]
+_LAST_BATCH_S = 30.0
+
+
+@dataclass
+class Theatre:
+    """The watched cluster, its watcher, and by story the facts of those told to the end."""
+
+    cluster: Cluster
+    watcher: WatcherProcess
+    facts: dict[str, list[Fact]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of the cluster, in the log and in the lake."""
+        return self.watcher.cluster
+
+    @property
+    def bootstrap(self) -> str:
+        """Of the Kafka that holds the log."""
+        return self.watcher.bootstrap
+
+    @property
+    def topic(self) -> str:
+        """The log."""
+        return name_topics(self.name).events
+
+    def make_whole(self) -> None:
+        """Every broker alive, also after a story that failed."""
+        for broker in self.cluster.brokers:
+            if not broker.is_alive():
+                broker.start()
+
+    def close_curtain(self) -> list[Event]:
+        """Let the watcher say all there is and stop; returns the whole log."""
+        with closing(LogTail(self.bootstrap, self.name)) as tail:
+            catch_up(self.watcher, tail)
+            self.watcher.leash.stop(_LAST_BATCH_S)
+            assert self.watcher.leash.exit_code == 0, self.watcher.leash.tail()
+            return [msgspec.convert(event, Event) for event in tail.read_all()]
+
+
+@contextmanager
+def open_theatre(zookeeper_version: str, log: str, directory: Path) -> Iterator[Theatre]:
+    """Three brokers; the log is kept by another Kafka, which no story kills."""
+    name = f"stories-{zookeeper_version.replace('.', '')}"
+    with (
+        Cluster(3, zookeeper_version=zookeeper_version, settings=BROKER_SETTINGS) as cluster,
+        WatcherProcess(cluster.zookeeper_connect, log, directory, cluster=name) as watcher,
+    ):
+        with closing(LogTail(log, name)) as tail:
+            catch_up(watcher, tail)
+        yield Theatre(cluster, watcher)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from streaming.kafka_client import translate_options
+from zklake.errors import SettingsError
+
+KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n"
+
+
+def test_nothing_given_is_nothing_set() -> None:
+    assert translate_options({}) == {}
+
+
+def test_sasl_and_a_ca(tmp_path: Path) -> None:
+    ca = tmp_path / "ca.pem"
+    ca.write_text("-----BEGIN CERTIFICATE-----")
+    java = translate_options(
+        {
+            "security.protocol": "sasl_ssl",
+            "sasl.mechanisms": "SCRAM-SHA-512",
+            "sasl.username": "u",
+            "sasl.password": 'p"\\; x',
+            "ssl.ca.location": str(ca),
+            "ssl.endpoint.identification.algorithm": "none",
+            "linger.ms": "5",
+            "message.max.bytes": "1",
+        }
+    )
+    assert java == {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        'username="u" password="p\\"\\\\; x";',
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(ca),
+        "ssl.endpoint.identification.algorithm": "",
+    }
+
+
+def test_a_client_certificate(tmp_path: Path) -> None:
+    key = tmp_path / "key.pem"
+    key.write_text(KEY)
+    given = {"ssl.certificate.pem": "CHAIN", "ssl.key.location": str(key), "ssl.key.password": "s"}
+    assert translate_options(given) == {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": "CHAIN",
+        "ssl.keystore.key": KEY,
+        "ssl.key.password": "s",
+    }
+    stored = {"ssl.keystore.location": "/k.p12", "ssl.keystore.password": "s"}
+    assert translate_options(stored) == {**stored, "ssl.keystore.type": "PKCS12"}
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"enable.ssl.certificate.verification": "false"}, "enable.ssl.certificate.verification"),
+        ({"ssl.ca.location": "/no/such"}, "ssl.ca.location = /no/such"),
+        ({"ssl.ca.location": "/"}, "want a PEM file"),
+        ({"ssl.key.pem": KEY}, "need one another"),
+        ({"ssl.key.pem": "BEGIN RSA PRIVATE KEY", "ssl.certificate.pem": "c"}, "openssl pkcs8"),
+        ({"sasl.mechanisms": "GSSAPI"}, "PLAIN or SCRAM-SHA-256"),
+        ({"sasl.username": "u", "sasl.password": "canary"}, "sasl.mechanisms ="),
+        ({"oauth.secret": "canary"}, "oauth.secret"),
+    ],
+)
+def test_what_it_cannot_do_is_refused_without_showing_secrets(
+    given: dict[str, str], says: str
+) -> None:
+    with pytest.raises(SettingsError, match=says) as caught:
+        translate_options(given)
+    assert "canary" not in str(caught.value)
+    assert "PRIVATE" not in str(caught.value)
