@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from arro3.core import DataType
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -57,10 +58,21 @@ def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list
         reader = builder.execute(sql)
         names = reader.schema.names
         yield names, [[] for _ in names]
+        maps = [DataType.is_map(type_) for type_ in reader.schema.types]
         for batch in reader:
-            yield names, [column.to_pylist() for column in batch.columns]
+            yield names, [
+                _read_column(column.to_pylist(), is_map)
+                for column, is_map in zip(batch.columns, maps, strict=True)
+            ]
     except Exception as error:  # DataFusion's errors come as bare Exception
         raise QueryError(f"the query failed: {error}") from error
+
+
+def _read_column(values: list[Any], is_map: bool) -> list[Any]:
+    """A map is a dict to everybody but Arrow, to whom it is a list of pairs."""
+    if not is_map:
+        return values
+    return [None if value is None else dict(value) for value in values]
 
 
 def read_rows(lake: str, cluster: str, sql: str) -> list[dict[str, Any]]:

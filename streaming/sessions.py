@@ -2,8 +2,9 @@
 
 Pure. ZooKeeper removes all ephemerals of a session in one transaction, so the watcher sees their
 deletes in one unbroken run; before 3.9 its events carry no zxid that would say so. A run is decided
-once nothing of the session is left, or once another event breaks it. Heartbeats do not count: most
-of them are not kept. A run that a batch cuts in two is undecided: the batch then ends before it,
+once nothing of the session is left, or once another event breaks it. The delete of an ephemeral
+whose session nobody could read breaks no run, and shares its end. Heartbeats do not count: most of
+them are not kept. A run that a batch cuts in two is undecided: the batch then ends before it,
 and the run is folded with the next one.
 """
 
@@ -121,6 +122,8 @@ class Sessions:
         known = self.alive.get(path)
         if event.op == "delete" and event.origin == "watch" and known is not None:
             return self._take_delete(event, path, known)
+        if event.op == "delete" and event.origin == "watch" and event.kind != "topic":
+            return None  # gone before it could be read: perhaps the same session's
         self._run = None
         if event.op == "delete":
             self._remove(path)

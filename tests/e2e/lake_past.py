@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.catalog import TABLES
 from delta_tables.reading import read_rows
 from delta_tables.table import Table
 from tests.reference.past import Contradiction
@@ -24,12 +24,8 @@ _SEEN_LATE = ("deleted", "session_closed")
 
 
 def read_table(lake: str, cluster: str, name: str) -> list[Row]:
-    """All rows in the order of the log; a map is a dict (Arrow hands on its pairs)."""
-    maps = [column.name for column in TABLE_BY_NAME[name].columns if column.type.startswith("MAP")]
-    rows = read_rows(lake, cluster, f"SELECT * FROM {name} ORDER BY valid_from_seq")
-    for row in rows:
-        row.update({column: dict(row[column]) for column in maps if row[column] is not None})
-    return rows
+    """All rows in the order of the log."""
+    return read_rows(lake, cluster, f"SELECT * FROM {name} ORDER BY valid_from_seq")
 
 
 class LakePast:

@@ -24,7 +24,7 @@ def test_a_broker_dies_and_comes_back_as_rows(tmp_path: Path) -> None:
     assert [len(lives[broker]) for broker in (0, 1, 2)] == [1, 1, 2]
     first, second = lives[2]
     assert not first["is_open"]
-    assert first["ended_by"] == "deleted"
+    assert first["ended_by"] == "session_closed"
     assert second["is_open"]
     assert second["broker_epoch"] > first["broker_epoch"]
     assert first["valid_from_at"] < first["valid_to_at"] <= second["valid_from_at"]

@@ -34,6 +34,14 @@ def test_all_ephemerals_of_a_session_leave_together() -> None:
     assert ends(log) == ["session_closed"] * 3
 
 
+def test_an_ephemeral_that_nobody_could_read_breaks_no_run() -> None:
+    unread = ("owner", "/consumers/g/owners/t/2")
+    log = join().say("create", *unread, fidelity="superseded")
+    log.say("delete", *MEMBER).say("delete", *OWNERS[0])
+    log.say("delete", *unread).say("delete", *OWNERS[1])
+    assert ends(log) == ["session_closed"] * 4
+
+
 def test_a_release_is_no_session_close() -> None:
     log = join().say("delete", *OWNERS[0]).say("delete", *OWNERS[1])
     assert ends(log) == ["deleted", "deleted", None]
