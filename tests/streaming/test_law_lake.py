@@ -23,7 +23,7 @@ from streaming.warmup import frame_records
 from tests.delta_tables.readers import READERS
 from tests.reference.fold.generator import generate
 from tests.reference.fold.tables import fold_events
-from tests.streaming.test_law import NAMES, make_plain, sort_rows
+from tests.streaming.test_law import NAMES, explain, make_plain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
@@ -119,7 +119,7 @@ def expect(events: Sequence[Event]) -> dict[str, list[Row]]:
 
 def check(kafka: Kafka, events: Sequence[Event]) -> None:
     for name, rows in expect(events).items():
-        assert kafka.read(name) == rows, name
+        assert kafka.read(name) == rows, f"{name}: {explain(kafka.read(name), rows)}"
 
 
 # An input and its dependent, the first and the last to commit, and those in between.
