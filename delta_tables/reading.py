@@ -60,10 +60,13 @@ def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list
         yield names, [[] for _ in names]
         maps = [DataType.is_map(type_) for type_ in reader.schema.types]
         for batch in reader:
-            yield names, [
-                _read_column(column.to_pylist(), is_map)
-                for column, is_map in zip(batch.columns, maps, strict=True)
-            ]
+            yield (
+                names,
+                [
+                    _read_column(column.to_pylist(), is_map)
+                    for column, is_map in zip(batch.columns, maps, strict=True)
+                ],
+            )
     except Exception as error:  # DataFusion's errors come as bare Exception
         raise QueryError(f"the query failed: {error}") from error
 
