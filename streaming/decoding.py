@@ -28,9 +28,9 @@ def read_payload(event: Event) -> tuple[Payload | None, str | None]:
         return None, "malformed"
     if data is None:
         return None, None
-    if not data:
-        return None, "no_data"
     decoded = KIND_BY_NAME.get(event.kind or "", UNKNOWN).decode(data)
+    if not data and not isinstance(decoded, Unreadable):
+        return None, None
     if isinstance(decoded, Unreadable):
         return None, decoded.reason if decoded.reason in _WORDS else "malformed"
     return decoded, None
@@ -63,7 +63,8 @@ def rewrite(event: Event) -> tuple[str | None, str | None]:
     """(the payload as plain JSON, None), or (None, what is wrong with it)."""
     payload, error = read_payload(event)
     if payload is None:
-        return None, error
+        # Empty, and allowed to be: it says nothing, which is no error.
+        return (None if error else ""), error
     fields = msgspec.to_builtins(payload)
     kept = {
         name: value

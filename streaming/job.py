@@ -19,6 +19,7 @@ from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.annotations import annotate_inputs, rewrite_odd
+from streaming.codegen import choose_codegen
 from streaming.continuity import add_breaks, judge_seq
 from streaming.heartbeats import keep_first_of_minute
 from streaming.intervals import fold
@@ -61,6 +62,7 @@ class Fold:
         """Fold one batch of rows of Spark's Kafka source; `final`: none follows for now."""
         with self.phases.time("parse"):
             events, summary = self._read(records)
+        choose_codegen(self.lake.spark, summary.good)
         self.progress.note_read(summary.read_seq, summary.read_offset, summary.observed_at_ms)
         if summary.bad:
             self._quarantine(events, summary)

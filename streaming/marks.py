@@ -95,7 +95,7 @@ def _decode(table: Table, events: DataFrame) -> DataFrame:
             "payload": F.expr("IF(decode_error IS NULL, payload, NULL)"),
             "is_known": F.expr(
                 "coalesce(decode_error IS NULL AND (data <> '' OR data_b64 IS NOT NULL "
-                "OR data_zlib_b64 IS NOT NULL), false)"
+                "OR data_zlib_b64 IS NOT NULL) AND coalesce(rewritten, 'plain') <> '', false)"
             ),
         }
     )

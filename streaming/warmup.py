@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import tempfile
+from base64 import b64encode
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from streaming.job import Fold
 from streaming.lake import Lake
-from streaming.parse import RECORD_SCHEMA
 from streaming.progress import Progress
 from streaming.relation import make_relation
 from zklake.events.envelope import Event, Stat, encode
 
-_COLUMNS = "value, topic, partition, offset, timestamp"
 _REGISTRATION = (
     '{"version":5,"host":"127.0.0.1","port":9092,"jmx_port":-1,"timestamp":"1794793246657",'
     '"endpoints":["PLAINTEXT://127.0.0.1:9092"],'
@@ -37,14 +36,17 @@ def frame_records(
     spark: SparkSession, values: Sequence[bytes], topic: str = "warmup", offset: int = 0
 ) -> DataFrame:
     """Values as rows of Spark's Kafka source."""
-    # As literals: rows handed over from Python would start Python workers first.
     rows = [
-        f"(X'{value.hex()}', '{topic}', 0, {offset + i}L, TIMESTAMP '2026-01-01 00:00:00')"
-        for i, value in enumerate(values)
+        {"value": b64encode(value).decode(), "offset": offset + number}
+        for number, value in enumerate(values)
     ]
-    if not rows:
-        return make_relation(spark, RECORD_SCHEMA, [])
-    return spark.sql(f"SELECT * FROM VALUES {', '.join(rows)} AS t({_COLUMNS})")  # noqa: S608
+    return make_relation(spark, "value STRING, offset BIGINT", rows).selectExpr(
+        "unbase64(value) AS value",
+        f"'{topic}' AS topic",
+        "0 AS partition",
+        "offset",
+        "TIMESTAMP '2026-01-01 00:00:00' AS timestamp",
+    )
 
 
 def _live(seq: int) -> list[Event]:

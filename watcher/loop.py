@@ -81,7 +81,9 @@ class Loop:
 
     def drain(self) -> None:
         """ZooKeeper is let go of: tell what was seen, and publish all there is."""
-        self._take(self._inbox.take(0))
+        # A change of the connection comes alone: the session's end stands behind the last events.
+        while not self._inbox.is_empty:
+            self._take(self._inbox.take(0))
         while not self._is_drained():
             self._take([])
             time.sleep(_DRAIN_POLL_S)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from delta_tables.catalog import INTERVAL_TABLES
 from delta_tables.table import Table
 from streaming.annotations import annotate_inputs, rewrite_odd
+from streaming.codegen import choose_codegen
 from streaming.intervals import fold
 from streaming.lake import Lake
 from streaming.parse import parse_records
@@ -28,6 +29,7 @@ class Engine:
     def __init__(self, spark: SparkSession, tables: Sequence[Table] = INTERVAL_TABLES) -> None:
         self.spark, self.tables = spark, tables
         self.memory = Memory()
+        choose_codegen(spark, 0)
         self.open_rows: dict[str, DataFrame] = {
             table.name: spark.createDataFrame([], table.schema) for table in tables
         }

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP as TABLE
 from tests.streaming.engine import Engine
-from tests.streaming.story import BORN_MS, Story, cut, registration, splits
+from tests.streaming.story import BORN_MS, Story, registration
 from zklake.events.envelope import Event
 
 # pyspark leaves the socket of every collect() to the garbage collector.
@@ -127,36 +127,6 @@ def test_a_frame_without_a_base_closes_what_it_did_not_meet(run: Run) -> None:
 def test_a_frame_on_the_model_closes_nothing(run: Run) -> None:
     story = Story().register(1, czxid=10).begin_frame("f").end_frame("f", base="model")
     assert [row["is_open"] for row in run([story.events])] == [True]
-
-
-def long_story(cluster: str) -> list[Event]:
-    """Everything that can cross the edge of a batch."""
-    story = Story(cluster).register(1, czxid=10)
-    story.broker("set", 1, zxid=12, fidelity="superseded")
-    story.read(1, czxid=10, version=2, port=9093)
-    story.broker("create", 1, zxid=20, fidelity="superseded")  # its delete was never seen
-    story.broker("set", 1, zxid=20, data=registration(9094), stat=story.stat(20, 1, 20))
-    story.register(2, czxid=21)
-    story.begin_frame("f").read(1, czxid=20, version=1, port=9094).end_frame("f", base="none")
-    return story.leave(1, czxid=20, zxid=40).events
-
-
-def test_any_way_to_cut_the_log_gives_the_same_table(run: Run) -> None:
-    """All cuts side by side: each is a cluster of its own, batch k holds the k-th part of each."""
-    count = len(long_story("x"))
-    ways = list(splits(count, most_cuts=3))
-    batches: list[list[Event]] = [[] for _ in range(count)]
-    for number, cuts in enumerate(ways):
-        for k, part in enumerate(cut(long_story(f"{number:05}"), cuts)):
-            batches[k] += part
-
-    tables: dict[str, list[Row]] = {}
-    for row in run(batches):
-        tables.setdefault(row.pop("cluster"), []).append(row)
-    assert len(tables) == len(ways) > 200
-    whole = tables["00000"]
-    assert [row["ended_by"] for row in whole] == ["changed", "recreated", "deleted", "resync"]
-    assert [number for number, rows in tables.items() if rows != whole] == []
 
 
 def test_the_same_event_twice_in_a_batch_counts_once(run: Run) -> None:

@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from delta_tables import reading
-from delta_tables.catalog import TABLES
-from delta_tables.table import Table
 from streaming.job import Fold
 from streaming.lake import Lake
 from streaming.progress import read_progress
@@ -25,19 +22,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <so
 TOPIC = "zklake.c"
 
 
-class Crash(Exception):
-    """Stands for kill -9 between two tables."""
-
-
-class CrashingLake(Lake):
-    """Dies before znode_events is written."""
-
-    def append(self, table: Table, rows: DataFrame, count: int) -> None:
-        if table.name == "znode_events":
-            raise Crash
-        super().append(table, rows, count)
-
-
 class Log:
     """A log in memory, folded from any offset as a stream that just started would."""
 
@@ -45,10 +29,10 @@ class Log:
         self.spark, self.lake, self.values = spark, str(lake), list(values)
         Lake(spark, self.lake, "c").create_tables()
 
-    def fold(self, *edges: int, lake: type[Lake] = Lake) -> None:
+    def fold(self, *edges: int) -> None:
         """Start anew from the lake's watermark, and fold up to each of these offsets in turn."""
         progress = read_progress(self.lake, "c", TOPIC)
-        fold = Fold(lake(self.spark, self.lake, "c"), progress)
+        fold = Fold(Lake(self.spark, self.lake, "c"), progress)
         start = progress.offset or 0
         for edge in edges:
             values = self.values[start:edge]
@@ -68,43 +52,6 @@ def encoded(events: Sequence[Event]) -> list[bytes]:
 
 BROKERS = "SELECT * FROM broker_membership ORDER BY valid_from_seq"
 SEQS = "SELECT seq, kafka_offset FROM znode_events ORDER BY seq"
-
-
-def test_a_crash_between_two_tables_then_another_cut(spark: SparkSession, tmp_path: Path) -> None:
-    story = Story().register(1, czxid=10).leave(1, czxid=10, zxid=20)
-    story.register(1, czxid=30).register(2, czxid=31)
-    story.begin_frame("f").read(1, czxid=30).end_frame("f", base="none")
-    whole = Log(spark, tmp_path / "whole", encoded(story.events))
-    whole.fold(len(story.events))
-    wanted = whole.rows(BROKERS)
-    assert [(row["broker_id"], row["ended_by"]) for row in wanted] == [
-        (1, "deleted"),
-        (1, None),
-        (2, "resync"),
-    ]
-
-    log = Log(spark, tmp_path / "crashed", encoded(story.events))
-    log.fold(2)
-    with pytest.raises(Crash):
-        log.fold(6, lake=CrashingLake)  # broker_membership is at 6, znode_events at 2
-    assert len(log.rows(SEQS)) == 2
-    log.fold(4, 8, 10)
-    assert log.rows(BROKERS) == wanted
-    assert (
-        log.rows(SEQS)
-        == whole.rows(SEQS)
-        == [{"seq": 1000 + i, "kafka_offset": i} for i in range(10)]
-    )
-
-    versions = log.versions()
-    log.fold(10)
-    replay = Fold(Lake(spark, log.lake, "c"), read_progress(log.lake, "c", TOPIC))
-    replay.fold_batch(frame_records(spark, log.values, TOPIC, 0))
-    assert log.versions() == versions, "a replay must not write anything"
-
-    for table in TABLES:
-        protocol = DeltaTable(reading.table_path(log.lake, "c", table.name)).protocol()
-        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
 
 
 def test_bad_records_heartbeats_and_another_log(spark: SparkSession, tmp_path: Path) -> None:

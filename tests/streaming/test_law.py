@@ -22,7 +22,7 @@ from zklake.events.envelope import Event
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "300")))
-BATCHES = 5
+BATCHES = 4
 LENGTH = 80
 NAMES = tuple(table.name for table in TABLES if table.is_interval)
 

@@ -122,13 +122,13 @@ def check(kafka: Kafka, events: Sequence[Event]) -> None:
         assert kafka.read(name) == rows, f"{name}: {explain(kafka.read(name), rows)}"
 
 
-# An input and its dependent, the first and the last to commit, and those in between.
-VICTIMS = ("log_gaps", "controller", "broker_membership", "ownership_history", "znode_events")
+# An input, its dependent, and the last to commit.
+VICTIMS = ("controller", "broker_membership", "znode_events")
 
 
 @pytest.mark.timeout(900)
 def test_crashes_other_cuts_replays_and_a_rebuild(spark: SparkSession, tmp_path: Path) -> None:
-    events = make_log(seed=7, length=160)
+    events = make_log(seed=7, length=130)
     kafka = Kafka(spark, tmp_path, events)
     for victim in VICTIMS:
         kafka.crash(35, victim)

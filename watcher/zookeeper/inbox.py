@@ -32,6 +32,11 @@ class Inbox:
         self._batches: deque[tuple[list[Message], int, int | None]] = deque()
 
     @property
+    def is_empty(self) -> bool:
+        """Nothing waits."""
+        return not self._batches
+
+    @property
     def is_full(self) -> bool:
         """More waits than the limit allows."""
         return self.waiting_bytes > self.limit_bytes

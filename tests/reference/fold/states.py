@@ -18,7 +18,6 @@ class State:
     """A row, and what of its event is needed later but is no column."""
 
     def __init__(self, event: Event, row: Row, *, is_blank: bool) -> None:
-        self.zxid = event.zxid
         self.row = row
         # No data, and no error either: perhaps the first half of a registration.
         self.is_blank = is_blank
@@ -78,7 +77,8 @@ def is_second_half(state: State, event: Event) -> bool:
     stat = stat_of(event)
     if is_other_life(state.row, stat.czxid):
         return False
-    same_zxid = event.zxid is not None and event.zxid == state.zxid
+    zxid = event.zxid if stat.mzxid is None else stat.mzxid
+    same_zxid = zxid is not None and zxid == state.row["valid_from_zxid"]
     return same_zxid or (stat.mzxid is not None and stat.mzxid == stat.czxid)
 
 
