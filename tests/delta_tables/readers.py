@@ -23,8 +23,14 @@ def read_with_duckdb(path: str) -> list[Row]:
     with duckdb.connect() as connection:
         connection.execute(f"LOAD '{extension}'")
         connection.execute("SET TimeZone = 'UTC'")
-        cursor = connection.execute("SELECT * FROM delta_scan(?)", [path])
-        names = [column[0] for column in cursor.description or ()]
+        described = connection.execute("DESCRIBE SELECT * FROM delta_scan(?)", [path]).fetchall()
+        names = [str(column[0]) for column in described]
+        # Python's side of DuckDB would want pytz for times with a zone.
+        columns = ", ".join(
+            f'"{name}"::TIMESTAMP' if "TIME ZONE" in type_ else f'"{name}"'
+            for name, type_, *_ in described
+        )
+        cursor = connection.execute(f"SELECT {columns} FROM delta_scan(?)", [path])
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
