@@ -1,52 +1,30 @@
-"""controller, step by step: /controller says who reigns, /controller_epoch for which time.
-
-Since 2.1 both are written in one transaction, /controller first; up to 2.0 the epoch followed on
-its own; a KRaft controller that takes over writes the epoch first. So a reign takes the epoch of
-its own transaction, or else the next one that is written; one of an earlier transaction stays only
-until then.
-"""
+"""controller, step by step: /controller says who reigns, /controller_epoch for which time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
 from streaming.decoding import read_payload
 from streaming.frames import Closure
+from streaming.steps.reigns import (
+    SEEN,
+    Line,
+    Memory,
+    carry_epoch,
+    is_touch,
+    open_without,
+    take_epoch,
+)
 from streaming.steps.row import Row, close_row, open_row, tame
 from zklake.events.envelope import Event, Stat
-from zklake.events.payloads.controller import Controller, ControllerEpoch
+from zklake.events.payloads.controller import Controller
 
 KINDS = ("controller", "controller_epoch")
 
-_SEEN = ("create", "set", "read", "unreadable")
-
 # When the watcher, at this place in the log, had last seen everything.
 GapFrom = Callable[[str, int], int | None]
-
-
-class _Memory(msgspec.Struct):
-    """What the open row's columns do not say; it travels in fold_state."""
-
-    # Whether /controller exists.
-    stands: bool = False
-    epoch: int | None = None
-    epoch_zxid: int | None = None
-    epoch_seen_seq: int = -1
-    # The write of the epoch that the open row carries, and whether it keeps it.
-    row_epoch_zxid: int | None = None
-    is_sealed: bool = False
-
-
-@dataclass
-class _Line:
-    """One cluster's rows in a row; the last of them is open."""
-
-    cluster: str
-    rows: list[Row] = field(default_factory=list)
-    memory: _Memory = field(default_factory=_Memory)
 
 
 def fold_controller(
@@ -61,21 +39,21 @@ def fold_controller(
     `session_closes`: (cluster, seq) of the deletes that ended a session. `closures`: by (cluster,
     seq) of the in_sync that ends the frame.
     """
-    lines: dict[str, _Line] = {}
+    lines: dict[str, Line] = {}
     for row in rows:
-        memory = msgspec.json.decode(row["fold_state"], type=_Memory)
-        lines[row["cluster"]] = _Line(row["cluster"], [dict(row)], memory)
+        memory = msgspec.json.decode(row["fold_state"], type=Memory)
+        lines[row["cluster"]] = Line(row["cluster"], [dict(row)], memory)
     for event in events:
-        line = lines.setdefault(event.cluster, _Line(event.cluster))
+        line = lines.setdefault(event.cluster, Line(event.cluster))
         place = (event.cluster, event.seq)
         if place in closures:
             _resync(line, closures[place], gap_from)
         elif event.kind == "controller_epoch":
-            _take_epoch(line, event)
+            take_epoch(line, event)
         elif event.kind == "controller" and event.op == "delete":
             word = "session_closed" if place in session_closes else "deleted"
             _end(line, event, word, gap_from(*place) if event.origin == "resync" else None)
-        elif event.kind == "controller" and event.op in _SEEN:
+        elif event.kind == "controller" and event.op in SEEN:
             _see(line, event)
     for line in lines.values():
         state = msgspec.json.encode(line.memory).decode()
@@ -84,30 +62,25 @@ def fold_controller(
     return [row for line in lines.values() for row in line.rows]
 
 
-def _see(line: _Line, event: Event) -> None:
+def _see(line: Line, event: Event) -> None:
     """A state of /controller: a new one, or one that stands already."""
     former = line.rows[-1] if line.rows and line.memory.stands else None
     stat = event.stat or Stat()
     is_echo = event.op == "read" and former is not None and _is_same(former, event, stat)
-    if is_echo or _is_touch(event):
+    if is_echo or is_touch(event):
         if line.rows:
             line.rows[-1]["seen_seq"] = event.seq
         return
     row = _read_row(event, stat)
     _succeed(line, row, event)
     line.memory.stands = True
-    _carry_epoch(line, row)
+    carry_epoch(line, row)
 
 
 def _is_same(row: Row, event: Event, stat: Stat) -> bool:
     standing = (row["czxid"], row["znode_version"], row["fidelity"])
     is_known = stat.czxid is not None and stat.version is not None
     return is_known and standing == (stat.czxid, stat.version, event.fidelity)
-
-
-def _is_touch(event: Event) -> bool:
-    is_superseded = event.op != "create" and event.fidelity == "superseded"
-    return is_superseded or event.op == "unreadable"
 
 
 def _read_row(event: Event, stat: Stat) -> Row:
@@ -144,7 +117,7 @@ def _moment(event: Event, stat: Stat) -> tuple[int | None, int]:
     )
 
 
-def _succeed(line: _Line, row: Row, event: Event) -> None:
+def _succeed(line: Line, row: Row, event: Event) -> None:
     """End the open row where the next one begins."""
     former = line.rows[-1] if line.rows else None
     line.rows.append(row)
@@ -179,65 +152,18 @@ def _is_birth(former: Row, row: Row, event: Event) -> bool:
     return is_first or (zxid is not None and zxid == former["valid_from_zxid"])
 
 
-def _end(line: _Line, event: Event, word: str, gap_ms: int | None) -> None:
+def _end(line: Line, event: Event, word: str, gap_ms: int | None) -> None:
     if line.memory.stands:
         row = line.rows[-1]
         close_row(row, event.seq, event.zxid, event.observed_at_ms, ended_by=word, at_min_ms=gap_ms)
-        _open_without(line, event.seq, event.zxid, event.observed_at_ms, is_known=True)
+        open_without(line, event.seq, event.zxid, event.observed_at_ms, is_known=True)
 
 
-def _resync(line: _Line, closure: Closure, gap_from: GapFrom) -> None:
+def _resync(line: Line, closure: Closure, gap_from: GapFrom) -> None:
+    if line.memory.epoch_seen_seq < closure.begin_seq:
+        line.memory.epoch = line.memory.epoch_zxid = None
     if line.memory.stands and line.rows[-1]["seen_seq"] < closure.begin_seq:
         seq, at_ms = closure.end_seq, closure.observed_at_ms
         gap_ms = gap_from(line.cluster, seq)
         close_row(line.rows[-1], seq, None, at_ms, ended_by="resync", at_min_ms=gap_ms)
-        _open_without(line, seq, None, at_ms, is_known=True)
-    if line.memory.epoch_seen_seq < closure.begin_seq:
-        line.memory.epoch = line.memory.epoch_zxid = None
-
-
-def _open_without(line: _Line, seq: int, zxid: int | None, at_ms: int, *, is_known: bool) -> None:
-    """Nobody reigns, or it is not known yet who does."""
-    columns = dict.fromkeys(
-        ("controller_id", "controller_epoch", "kraft_controller_epoch", "registered_at", "session")
-    ) | dict.fromkeys(("czxid", "znode_version", "fidelity", "decode_error"))
-    row = open_row(line.cluster, seq, zxid, at_ms, **columns, is_known=is_known, unseen_versions=0)
-    line.rows.append(row)
-    line.memory.stands = False
-    _carry_epoch(line, row)
-
-
-def _carry_epoch(line: _Line, row: Row) -> None:
-    memory = line.memory
-    row["controller_epoch"] = memory.epoch
-    memory.row_epoch_zxid = memory.epoch_zxid
-    zxids = (memory.epoch_zxid, row["czxid"])
-    memory.is_sealed = None not in zxids and zxids[0] >= zxids[1]
-
-
-def _take_epoch(line: _Line, event: Event) -> None:
-    memory, stat = line.memory, event.stat or Stat()
-    if event.op == "delete":
-        memory.epoch = memory.epoch_zxid = None
-        return
-    if event.op not in _SEEN:
-        return
-    memory.epoch_seen_seq = event.seq
-    if _is_touch(event):
-        return
-    if not line.rows:
-        _open_without(line, event.seq, event.zxid, event.observed_at_ms, is_known=False)
-    payload, _ = read_payload(event)
-    if isinstance(payload, ControllerEpoch):
-        memory.epoch = payload.controller_epoch
-        memory.epoch_zxid = event.zxid if stat.mzxid is None else stat.mzxid
-        _offer_epoch(line)
-
-
-def _offer_epoch(line: _Line) -> None:
-    memory, row = line.memory, line.rows[-1]
-    if not memory.stands:
-        _carry_epoch(line, row)
-    elif not memory.is_sealed and memory.epoch_zxid != memory.row_epoch_zxid:
-        row["controller_epoch"] = memory.epoch
-        memory.row_epoch_zxid, memory.is_sealed = memory.epoch_zxid, True
+        open_without(line, seq, None, at_ms, is_known=True)
