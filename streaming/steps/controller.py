@@ -123,8 +123,10 @@ def _succeed(line: Line, row: Row, event: Event) -> None:
     line.rows.append(row)
     if former is None:
         return
-    if line.memory.stands and _is_blank(former) and _is_birth(former, row, event):
-        # create(null) + set in one transaction: one life, not two states.
+    is_unknown = not line.memory.stands and not former["is_known"]
+    is_first_half = line.memory.stands and _is_blank(former) and _is_birth(former, row, event)
+    if is_unknown or is_first_half:
+        # Nothing was known yet; or create(null) + set in one transaction: one life, not two states.
         line.rows.remove(former)
         return
     ended_by = "changed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import signal
@@ -9,11 +10,12 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zklake.cli.options import AsJson
+from zklake.errors import LabError
 
 if TYPE_CHECKING:
     from lab.product import Product
@@ -36,6 +38,7 @@ def run(
     from lab.first_light import tell_first_light
     from lab.product import Product
 
+    lock = _lock(directory.absolute())
     place = _empty(directory)
     started_at = time.monotonic()
 
@@ -53,12 +56,14 @@ def run(
                 _stay(product, say)
     except KeyboardInterrupt:
         say("everything is stopped")
+    finally:
+        lock.close()
 
 
 def _stay(product: Product, say: Any) -> None:
     say("everything runs; Ctrl-C ends it. Ask it from another terminal:")
     question = '"SELECT * FROM broker_membership"'
-    say(f"  zklake sql {question} --lake {product.lake} --cluster {product.name}")
+    say(f"  {Path(sys.argv[0]).name} sql {question} --lake {product.lake} --cluster {product.name}")
     while True:
         time.sleep(1)
         for part in product.parts:
@@ -85,12 +90,24 @@ def _write(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def _lock(place: Path) -> IO[str]:
+    """Hold the directory while we use it: another run would empty it under our feet."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    lock = place.with_name(f"{place.name}.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise LabError(
+            f"another `zklake run` uses {place}: stop it first, or give this one its own --dir"
+        ) from error
+    return lock
+
+
 def _empty(directory: Path) -> Path:
     """Our own directory, without what an earlier run left in it."""
     place = directory.absolute()
     if place.exists() and not (place / ".zklake-run").exists() and any(place.iterdir()):
-        from zklake.errors import LabError
-
         raise LabError(f"{place} is not a directory of `zklake run`: give another one with --dir")
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

@@ -46,8 +46,14 @@ def run_query(lake: str, cluster: str, query: str) -> tuple[list[str], Iterator[
     """Check a query and run it over a cluster's tables; column names, and rows as they come."""
     from delta_tables.querying import check_query
     from delta_tables.reading import find_views, open_tables, read_batches
+    from zklake.errors import QueryError
 
     tables = open_tables(lake, cluster)
+    if not tables:
+        raise QueryError(
+            f"{lake.rstrip('/')}/{cluster} holds no tables: are --lake and --cluster right, and "
+            "has `zklake stream` folded that cluster yet?"
+        )
     names = {*tables, *(view.name for view in find_views(tables))}
     batches = read_batches(tables, check_query(query, names))
     columns, _ = next(batches)

@@ -61,6 +61,9 @@ class Controllers:
             self.states.remove(standing)
         elif standing is not None and self.reigns:
             end_by_next(standing.row, state, event)
+        elif standing is not None and not standing.row["is_known"]:
+            # It said only that nobody had looked yet.
+            self.states.remove(standing)
         elif standing is not None:
             zxid, at = state.row["valid_from_zxid"], state.row["valid_from_at"]
             end(standing.row, "changed", event.seq, zxid, at)
