@@ -6,6 +6,7 @@ Knows nothing of Java, ZooKeeper or Kafka.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -82,6 +83,8 @@ class Leash:
     def pause(self) -> None:
         """SIGSTOP: sockets stay open, nothing answers."""
         self._process.send_signal(signal.SIGSTOP)
+        # The signal is on its way: the process may answer once more until it has really stopped.
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         self.is_paused = True
 
     def resume(self) -> None:
