@@ -107,9 +107,11 @@ class Fold:
         cut = turn.cuts.get(self.lake.cluster)
         last_seq = last_seq if cut is None else cut - 1
         if last_seq > self.progress.seq:
+            # Not a heartbeat's: znode_events keeps few of them, and no table may seem ahead of it.
+            marker = summary.find_last_event(last_seq)
             for table in STEP_TABLES:
-                self._commit_steps(table, turn.step_rows[table.name], log_id, last_seq)
-            self._commit_tables(turn, summary, log_id, last_seq)
+                self._commit_steps(table, turn.step_rows[table.name], log_id, marker)
+            self._commit_tables(turn, summary, log_id, marker)
             with self.phases.time("znode_events"):
                 self._append_events(turn.events, summary, last_seq)
             self.progress.log_id = log_id

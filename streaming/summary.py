@@ -59,6 +59,13 @@ class Summary:
         """The largest seq of all."""
         return max(self.last_seqs.values(), default=None)
 
+    def find_last_event(self, last_seq: int) -> int:
+        """The last seq up to some seq that is no heartbeat's."""
+        beats = {e.seq for e in self.followed if e.op == "heartbeat"}
+        while last_seq in beats:
+            last_seq -= 1
+        return last_seq
+
     def find_heartbeat_minute(self, last_seq: int) -> int:
         """The last minute with a heartbeat, up to some seq; -1: none."""
         beats = (

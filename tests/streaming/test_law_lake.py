@@ -128,7 +128,7 @@ VICTIMS = ("controller", "broker_membership", "znode_events")
 
 @pytest.mark.timeout(900)
 def test_crashes_other_cuts_replays_and_a_rebuild(spark: SparkSession, tmp_path: Path) -> None:
-    events = make_log(seed=7, length=130)
+    events = make_log(seed=7, length=105)
     kafka = Kafka(spark, tmp_path, events)
     for victim in VICTIMS:
         kafka.crash(35, victim)
