@@ -6,10 +6,7 @@ tables at once and waits until every row can be read through deltalake.
 
 from __future__ import annotations
 
-import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,8 +16,7 @@ from bench.figures import Figure, percentile
 from bench.stage import Stage, connect
 from bench.znodes import make_state
 from delta_tables.reading import read_rows
-from lab.leash import Leash
-from lab.ports import find_free_ports
+from lab.product import Part
 from zklake.errors import LabError, QueryError
 
 _PATIENCE_S = 300.0
@@ -105,23 +101,10 @@ def _is_visible(lake: str, cluster: str, name: str, zxid: int) -> bool:
 def _streaming(stage: Stage, cluster: str) -> Iterator[str]:
     """`zklake stream`, ready; yields its lake."""
     lake = str(stage.directory / f"lake-{cluster}")
-    http = f"127.0.0.1:{find_free_ports(1)[0]}"
-    command = ["env", f"ZKLAKE_STREAM__HTTP={http}", sys.executable, "-m", "zklake", "stream"]
-    command += ["--log", stage.cluster.bootstrap, "--cluster", cluster, "--lake", lake]
-    leash = Leash(command, stage.directory / f"stream-{cluster}.log")
+    options = ["--log", stage.cluster.bootstrap, "--cluster", cluster, "--lake", lake]
+    part = Part("stream", options, stage.directory)
     try:
-        _wait_ready(leash, http)
+        part.wait_ready(_PATIENCE_S)
         yield lake
     finally:
-        leash.stop(timeout_s=60)
-
-
-def _wait_ready(leash: Leash, http: str) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < deadline and leash.is_alive():
-        try:
-            with urllib.request.urlopen(f"http://{http}/readyz", timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.5)
-    raise LabError(f"zklake stream did not become ready:\n{leash.tail()}")
+        part.leash.stop(timeout_s=60)

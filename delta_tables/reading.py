@@ -53,7 +53,7 @@ def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list
     for name, table in tables.items():
         builder.register(name, table)
     try:
-        for view in find_views(tables):
+        for view in (view for view in find_views(tables) if view.name in sql):
             builder.execute(f"CREATE VIEW {view.name} AS {view.sql}")
         reader = builder.execute(sql)
         names = reader.schema.names
@@ -80,9 +80,14 @@ def _read_column(values: list[Any], is_map: bool) -> list[Any]:
 
 def read_rows(lake: str, cluster: str, sql: str) -> list[dict[str, Any]]:
     """Run a query over the lake's tables; rows as dicts."""
+    return query_rows(open_tables(lake, cluster), sql)
+
+
+def query_rows(tables: dict[str, DeltaTable], sql: str) -> list[dict[str, Any]]:
+    """Run a query over tables that are open already; rows as dicts."""
     return [
         dict(zip(names, row, strict=True))
-        for names, columns in read_batches(open_tables(lake, cluster), sql)
+        for names, columns in read_batches(tables, sql)
         for row in zip(*columns, strict=True)
     ]
 

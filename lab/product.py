@@ -52,6 +52,17 @@ class Part:
         except OSError:
             return "does not answer yet"
 
+    def wait_ready(self, timeout_s: float) -> None:
+        """Wait until nothing speaks against it."""
+        deadline = time.monotonic() + timeout_s
+        while obstacle := self.find_obstacle():
+            if time.monotonic() > deadline:
+                raise LabError(
+                    f"zklake {self.name} is not ready after {timeout_s:.0f} s ({obstacle}); "
+                    f"its log {self.leash.log_file} ends:\n{self.leash.tail()}"
+                )
+            time.sleep(_POLL_S)
+
 
 class Product(Startable):
     """Watcher and stream over one cluster; `with Product(cluster, directory) as product: …`."""
@@ -110,11 +121,4 @@ class Product(Startable):
         self._say(f"starting zklake {command}")
         part = Part(command, options, self._directory)
         self.parts.append(part)
-        deadline = time.monotonic() + timeout_s
-        while obstacle := part.find_obstacle():
-            if time.monotonic() > deadline:
-                raise LabError(
-                    f"zklake {command} is not ready after {timeout_s:.0f} s ({obstacle}); "
-                    f"its log {part.leash.log_file} ends:\n{part.leash.tail()}"
-                )
-            time.sleep(_POLL_S)
+        part.wait_ready(timeout_s)

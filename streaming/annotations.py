@@ -12,12 +12,11 @@ from delta_tables.table import Table
 from streaming.decoding import rewrite
 from streaming.relation import make_relation
 from streaming.steps.row import Row
-from streaming.summary import is_odd
+from streaming.summary import DATA_FIELDS, is_odd
 from zklake.events.envelope import Event
 
 _REWRITTEN = "cluster STRING, seq BIGINT, rewritten STRING, rewrite_error STRING"
 _ODD_FIELDS = ("cluster", "log_id", "seq", "op", "observed_at_ms", "kind")
-_DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
 
 
 class Range(NamedTuple):
@@ -70,7 +69,7 @@ def rewrite_odd(table: Table, events: DataFrame, count: int) -> DataFrame:
         return events.withColumns(
             {name: F.lit(None).cast("string") for name in ("rewritten", "rewrite_error")}
         )
-    odd = events.where(is_odd(table)).select(*_ODD_FIELDS, *_DATA_FIELDS)
+    odd = events.where(is_odd(table)).select(*_ODD_FIELDS, *DATA_FIELDS)
     rows = []
     # Piece by piece: hostile values may be many and large, and few of them can be read.
     for row in odd.toLocalIterator():

@@ -12,8 +12,6 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 REPEATED = "seq_repeat"
-# What the judgement adds to a parsed record.
-COLUMNS = ("seq_before", "at_before_ms", "is_hole", "is_repeat")
 
 _LOG = ("kafka_topic", "kafka_partition")
 # Of the record beside which an event of ours stands, it has none of this.

@@ -18,11 +18,9 @@ from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES
 from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import ZNODE_EVENTS
-from streaming.annotations import annotate_inputs, rewrite_odd
 from streaming.codegen import choose_codegen
 from streaming.continuity import add_breaks, judge_seq
 from streaming.heartbeats import keep_first_of_minute
-from streaming.intervals import fold
 from streaming.lake import Lake
 from streaming.parse import RECORD_SCHEMA, parse_records
 from streaming.phases import Phases
@@ -31,7 +29,7 @@ from streaming.recall import recall
 from streaming.relation import make_relation
 from streaming.steps.row import Row
 from streaming.summary import Summary, summarise
-from streaming.turn import Memory, Turn, prepare
+from streaming.turn import Memory, Turn, fold_table, prepare
 from zklake.errors import OtherLog
 
 # A commit is mostly Delta's own waiting and planning: more threads than cores pay.
@@ -148,7 +146,7 @@ class Fold:
         assert self._memory is not None
         state = self._memory.steps[table.name]
         if state.is_changed:
-            known = {id_ for id_ in map(_identity, state.rows) if id_[-1] is not None}
+            known = set(map(_identity, state.ended_rows))
             news = [row for row in rows if _identity(row) not in known]
             with self.phases.time(table.name):
                 frame = self.lake.make_rows(table, news)
@@ -178,11 +176,7 @@ class Fold:
         self, table: Table, turn: Turn, summary: Summary, log_id: str, last_seq: int
     ) -> None:
         held = self._held[table.name]
-        closures = [c for c in turn.closures if c.end_seq > held.marker]
-        news = turn.events.where(f"seq > {held.marker}")
-        news = rewrite_odd(table, news, summary.odd[table.name])
-        news = annotate_inputs(table, news, turn.step_rows)
-        rows = fold(table, held.open_rows, news, closures).localCheckpoint()
+        rows = fold_table(table, held.open_rows, turn, summary.odd, held.marker)
         self.lake.replace_open(table, rows, summary.good, log_id=log_id, seq=last_seq)
         self._held[table.name] = Held(rows.where("is_open"), last_seq)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from deltalake import DeltaTable
+
 from delta_tables import reading
 
 HEARTBEAT_MS = 60_000
@@ -42,17 +44,17 @@ def read_progress(lake: str, cluster: str, topic: str) -> Progress:
     tables = reading.open_tables(lake, cluster)
     progress = Progress()
     if "znode_events" in tables:
-        _read_watermark(lake, cluster, progress)
+        _read_watermark(tables, progress)
     if "quarantine" in tables:
         sql = "SELECT max(kafka_offset) AS last FROM quarantine WHERE kafka_topic = '{}'"
-        last = reading.read_rows(lake, cluster, sql.format(topic))[0]["last"]
+        last = reading.query_rows(tables, sql.format(topic))[0]["last"]
         progress.quarantined_offset = -1 if last is None else last
     return progress
 
 
-def _read_watermark(lake: str, cluster: str, progress: Progress) -> None:
+def _read_watermark(tables: dict[str, DeltaTable], progress: Progress) -> None:
     def rows(what: str) -> list[dict[str, Any]]:
-        return reading.read_rows(lake, cluster, f"SELECT {what}")
+        return reading.query_rows(tables, f"SELECT {what}")
 
     last = rows(
         "log_id, seq, kafka_offset, observed_at_ms FROM znode_events "

@@ -16,13 +16,11 @@ from delta_tables.catalog import INTERVAL_TABLES, TABLE_BY_NAME
 from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import EVENT_COLUMNS, ZNODE_EVENTS
-from streaming.annotations import annotate_inputs, rewrite_odd
-from streaming.intervals import fold
 from streaming.lake import Lake
 from streaming.parse import parse_records
 from streaming.progress import read_progress
 from streaming.summary import IS_FOLLOWED, Summary, summarise
-from streaming.turn import Memory, Turn, prepare
+from streaming.turn import Memory, Turn, fold_table, prepare
 from zklake.errors import LakeError
 
 _PLACE = ("kafka_topic", "kafka_partition", "kafka_offset")
@@ -106,10 +104,7 @@ def _find_breaks(events: DataFrame) -> dict[str, set[int]]:
 def _make_rows(lake: Lake, table: Table, turn: Turn, summary: Summary) -> DataFrame:
     if table.folded == "steps":
         return lake.make_rows(table, turn.step_rows[table.name])
-    events = rewrite_odd(table, turn.events, summary.odd[table.name])
-    events = annotate_inputs(table, events, turn.step_rows)
-    nothing = lake.read(table).where("false")
-    return fold(table, nothing, events, turn.closures).localCheckpoint()
+    return fold_table(table, lake.read(table).where("false"), turn, summary.odd)
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -10,30 +10,37 @@ from datetime import UTC, datetime
 from string import Formatter
 from typing import Any
 
+from deltalake import DeltaTable
+
 from delta_tables import reading
 from delta_tables.catalog import STEP_TABLES, TABLES
 from delta_tables.table import Table
 from streaming.frames import Frames
 from streaming.lake import Lake
 from streaming.sessions import Ephemeral, Sessions
+from streaming.sights import State
 from streaming.turn import Memory, StepState
 from zklake.events.envelope import Event, Frame
+
+Tables = dict[str, DeltaTable]
 
 
 def recall(lake: Lake, log_id: str, seq: int) -> Memory:
     """The memory of a driver that has folded everything up to the watermark `seq`."""
+    tables = reading.open_tables(lake.path, lake.cluster)
     memory = Memory(
-        sessions={lake.cluster: Sessions.of(_recall_ephemerals(lake, seq))},
-        frames={lake.cluster: _recall_frames(lake, seq)},
+        sessions={lake.cluster: Sessions.of(_recall_ephemerals(tables, seq))},
+        frames={lake.cluster: _recall_frames(tables, seq)},
     )
     for table in STEP_TABLES:
         marker = reading.read_marker(lake.path, lake.cluster, table.name, log_id)
-        memory.steps[table.name] = StepState(_recall_rows(lake, table, seq), marker)
+        memory.steps[table.name] = StepState(_recall_rows(tables, table, seq), marker)
     return memory
 
 
-def _recall_rows(lake: Lake, table: Table, seq: int) -> list[dict[str, Any]]:
-    rows = _read(lake, f"SELECT * FROM {table.name} WHERE is_open OR valid_to_seq > {seq}")  # noqa: S608
+def _recall_rows(tables: Tables, table: Table, seq: int) -> list[dict[str, Any]]:
+    sql = f"SELECT * FROM {table.name} WHERE is_open OR valid_to_seq > {seq}"  # noqa: S608
+    rows = reading.query_rows(tables, sql)
     times = {column.name for column in table.columns if column.type == "TIMESTAMP"}
     return [
         {name: _to_ms(value) if name in times else value for name, value in row.items()}
@@ -41,7 +48,7 @@ def _recall_rows(lake: Lake, table: Table, seq: int) -> list[dict[str, Any]]:
     ]
 
 
-def _recall_ephemerals(lake: Lake, seq: int) -> dict[str, Ephemeral]:
+def _recall_ephemerals(tables: Tables, seq: int) -> dict[str, Ephemeral]:
     alive = {}
     for table in TABLES:
         if not table.ephemeral_paths:
@@ -50,15 +57,10 @@ def _recall_ephemerals(lake: Lake, seq: int) -> dict[str, Ephemeral]:
             f"SELECT * FROM {table.name} WHERE session IS NOT NULL "  # noqa: S608
             f"AND valid_from_seq <= {seq} AND (is_open OR valid_to_seq > {seq})"
         )
-        for row in _read(lake, sql):
+        for row in reading.query_rows(tables, sql):
             path = _place(table, row)
-            alive[path] = Ephemeral(
-                row["session"],
-                row["czxid"],
-                row["znode_version"],
-                row["fidelity"],
-                row["seen_seq"],
-            )
+            state = State(row["czxid"], row["znode_version"], row["fidelity"])
+            alive[path] = Ephemeral(row["session"], state, row["seen_seq"])
     return alive
 
 
@@ -71,21 +73,17 @@ def _place(table: Table, row: dict[str, Any]) -> str:
     raise LookupError(f"no path of {table.name} fits the row")
 
 
-def _recall_frames(lake: Lake, seq: int) -> Frames:
+def _recall_frames(tables: Tables, seq: int) -> Frames:
     frames = Frames()
     sql = (
         "SELECT cluster, log_id, seq, op, observed_at_ms, frame['id'] AS id, frame['base'] AS base "  # noqa: S608
         "FROM znode_events WHERE op IN ('frame_begin', 'in_sync', 'seq_hole') "
         f"AND seq <= {seq} ORDER BY seq"
     )
-    for row in _read(lake, sql):
+    for row in reading.query_rows(tables, sql):
         name, base = row.pop("id"), row.pop("base")
         frames.follow(Event(**row, frame=Frame(name, base) if name else None))
     return frames
-
-
-def _read(lake: Lake, sql: str) -> list[dict[str, Any]]:
-    return reading.read_rows(lake.path, lake.cluster, sql)
 
 
 def _to_ms(at: datetime | None) -> int | None:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from streaming.frames import Closure
+from streaming.sights import State, is_echo, is_touch, read_state
 from zklake.events.envelope import Event
 
 # The kinds of znode that may go with a session (a topic only where somebody made it so), and
@@ -37,9 +38,7 @@ class Ephemeral:
     """An ephemeral as its open row tells it."""
 
     session: int
-    czxid: int | None
-    version: int | None
-    fidelity: str
+    state: State
     seen_seq: int
 
 
@@ -146,26 +145,14 @@ class Sessions:
 
     def _see(self, event: Event, path: str, known: Ephemeral | None) -> None:
         """The same rules by which a row begins, or is only seen."""
-        is_superseded = event.op != "create" and event.fidelity == "superseded"
-        is_touch = is_superseded or event.op == "unreadable"
-        stat = event.stat
-        czxid, version = (stat.czxid, stat.version) if stat else (None, None)
-        if event.op == "create" and version is None:
-            version = 0
-        is_echo = (
-            event.op == "read"
-            and known is not None
-            and None not in (czxid, version)
-            and (known.czxid, known.version, known.fidelity) == (czxid, version, event.fidelity)
-        )
-        if is_touch or is_echo:
+        if is_touch(event) or (known is not None and is_echo(event, known.state)):
             if known is not None:
                 known.seen_seq = event.seq
             return
         self._remove(path)
-        session = stat.ephemeral_owner if stat else None
+        session = event.stat.ephemeral_owner if event.stat else None
         if session:
-            self._add(path, Ephemeral(session, czxid, version, event.fidelity, event.seq))
+            self._add(path, Ephemeral(session, read_state(event), event.seq))
 
     def _close(self, closure: Closure) -> None:
         unseen = [p for p, known in self.alive.items() if known.seen_seq < closure.begin_seq]

@@ -22,11 +22,11 @@ _FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_
 _FOLLOWED_KINDS = (*EPHEMERAL_KINDS, *controller.KINDS)
 # SQL: an event that the driver itself must follow.
 IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
-_DATA = ("data", "data_b64", "data_zlib_b64")
+DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
 _FOLLOWED_FIELDS = (
     "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, fidelity, stat, origin, missed, "
     "gap, frame, "
-    + ", ".join(f"IF(kind IN {controller.KINDS}, {name}, NULL) AS {name}" for name in _DATA)
+    + ", ".join(f"IF(kind IN {controller.KINDS}, {name}, NULL) AS {name}" for name in DATA_FIELDS)
 )
 
 

@@ -13,8 +13,10 @@ from itertools import groupby
 
 from pyspark.sql import DataFrame
 
-from streaming.annotations import Range, annotate
+from delta_tables.table import Table
+from streaming.annotations import Range, annotate, annotate_inputs, rewrite_odd
 from streaming.frames import Closure, Frames
+from streaming.intervals import fold
 from streaming.sessions import Sessions
 from streaming.steps.controller import KINDS as CONTROLLER_KINDS
 from streaming.steps.controller import fold_controller
@@ -34,6 +36,16 @@ class StepState:
     marker: int = -1
     # Whether events since have changed something that the lake does not hold yet.
     is_changed: bool = False
+
+    @property
+    def open_rows(self) -> list[Row]:
+        """What the next events go on from."""
+        return [row for row in self.rows if row["is_open"]]
+
+    @property
+    def ended_rows(self) -> list[Row]:
+        """What the lake holds for good."""
+        return [row for row in self.rows if not row["is_open"]]
 
 
 @dataclass
@@ -90,6 +102,17 @@ def prepare(
     )
 
 
+def fold_table(
+    table: Table, open_rows: DataFrame, turn: Turn, odd: dict[str, int], after_seq: int = -1
+) -> DataFrame:
+    """The table's rows after this turn, held in memory; events up to `after_seq` are in it."""
+    news = turn.events.where(f"seq > {after_seq}")
+    news = rewrite_odd(table, news, odd[table.name])
+    news = annotate_inputs(table, news, turn.step_rows)
+    closures = [closure for closure in turn.closures if closure.end_seq > after_seq]
+    return fold(table, open_rows, news, closures).localCheckpoint()
+
+
 def _follow_frames(memory: Memory, followed: Iterable[Event]) -> dict[tuple[str, int], Closure]:
     closures = {}
     for event in followed:
@@ -127,8 +150,7 @@ def _follow_sessions(
 def _fold_gaps(state: StepState, followed: list[Event]) -> list[Row]:
     events = [e for e in followed if e.op in GAP_OPS and e.seq > state.marker]
     state.is_changed = bool(events)
-    ended = [row for row in state.rows if not row["is_open"]]
-    return ended + fold_log_gaps([row for row in state.rows if row["is_open"]], events)
+    return state.ended_rows + fold_log_gaps(state.open_rows, events)
 
 
 def _fold_reigns(
@@ -152,10 +174,12 @@ def _fold_reigns(
             r.cluster == e.cluster and r.first_seq <= e.seq <= (r.last_seq or 0) for r in ranges
         )
     }
-    ended = [row for row in state.rows if not row["is_open"]]
-    reigning = [row for row in state.rows if row["is_open"]]
-    return ended + fold_controller(
-        reigning, events, closes, closures, lambda cluster, seq: _look_up(blindness, cluster, seq)
+    return state.ended_rows + fold_controller(
+        state.open_rows,
+        events,
+        closes,
+        closures,
+        lambda cluster, seq: _look_up(blindness, cluster, seq),
     )
 
 

@@ -8,12 +8,12 @@ import msgspec
 
 from streaming.decoding import read_payload
 from streaming.frames import Closure
+from streaming.sights import State, is_echo, is_touch, read_state
 from streaming.steps.reigns import (
     SEEN,
     Line,
     Memory,
     carry_epoch,
-    is_touch,
     open_without,
     take_epoch,
 )
@@ -65,28 +65,25 @@ def fold_controller(
 def _see(line: Line, event: Event) -> None:
     """A state of /controller: a new one, or one that stands already."""
     former = line.rows[-1] if line.rows and line.memory.stands else None
-    stat = event.stat or Stat()
-    is_echo = event.op == "read" and former is not None and _is_same(former, event, stat)
-    if is_echo or is_touch(event):
+    if is_touch(event) or (former is not None and is_echo(event, _standing(former))):
         if line.rows:
             line.rows[-1]["seen_seq"] = event.seq
         return
-    row = _read_row(event, stat)
+    row = _read_row(event, event.stat or Stat())
     _succeed(line, row, event)
     line.memory.stands = True
     carry_epoch(line, row)
 
 
-def _is_same(row: Row, event: Event, stat: Stat) -> bool:
-    standing = (row["czxid"], row["znode_version"], row["fidelity"])
-    is_known = stat.czxid is not None and stat.version is not None
-    return is_known and standing == (stat.czxid, stat.version, event.fidelity)
+def _standing(row: Row) -> State:
+    return State(row["czxid"], row["znode_version"], row["fidelity"])
 
 
 def _read_row(event: Event, stat: Stat) -> Row:
     payload, error = read_payload(event)
     known = payload if isinstance(payload, Controller) else None
     zxid, at_ms = _moment(event, stat)
+    state = read_state(event)
     return open_row(
         event.cluster,
         event.seq,
@@ -97,9 +94,9 @@ def _read_row(event: Event, stat: Stat) -> Row:
         kraft_controller_epoch=known.kraft_controller_epoch if known else None,
         registered_at=tame(known.timestamp_ms) if known else None,
         session=stat.ephemeral_owner or None,
-        czxid=stat.czxid,
-        znode_version=0 if event.op == "create" and stat.version is None else stat.version,
-        fidelity=event.fidelity,
+        czxid=state.czxid,
+        znode_version=state.version,
+        fidelity=state.fidelity,
         is_known=known is not None,
         decode_error=error,
         unseen_versions=0,

@@ -13,11 +13,17 @@ from dataclasses import dataclass, field
 import msgspec
 
 from streaming.decoding import read_payload
+from streaming.sights import is_touch
 from streaming.steps.row import Row, open_row
 from zklake.events.envelope import Event, Stat
 from zklake.events.payloads.controller import ControllerEpoch
 
 SEEN = ("create", "set", "read", "unreadable")
+# What a row without a controller does not have.
+_EMPTY = (
+    *("controller_id", "controller_epoch", "kraft_controller_epoch", "registered_at", "session"),
+    *("czxid", "znode_version", "fidelity", "decode_error"),
+)
 
 
 class Memory(msgspec.Struct):
@@ -42,18 +48,10 @@ class Line:
     memory: Memory = field(default_factory=Memory)
 
 
-def is_touch(event: Event) -> bool:
-    """It shows the znode alive, and no state of it."""
-    is_superseded = event.op != "create" and event.fidelity == "superseded"
-    return is_superseded or event.op == "unreadable"
-
-
 def open_without(line: Line, seq: int, zxid: int | None, at_ms: int, *, is_known: bool) -> None:
     """Nobody reigns, or it is not known yet who does."""
-    columns = dict.fromkeys(
-        ("controller_id", "controller_epoch", "kraft_controller_epoch", "registered_at", "session")
-    ) | dict.fromkeys(("czxid", "znode_version", "fidelity", "decode_error"))
-    row = open_row(line.cluster, seq, zxid, at_ms, **columns, is_known=is_known, unseen_versions=0)
+    empty = dict.fromkeys(_EMPTY)
+    row = open_row(line.cluster, seq, zxid, at_ms, **empty, is_known=is_known, unseen_versions=0)
     line.rows.append(row)
     line.memory.stands = False
     carry_epoch(line, row)

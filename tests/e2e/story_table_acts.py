@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 
 from tests.e2e.lake_past import LATE_MS, Fact, LakePast
 from tests.e2e.story_table_states import list_replicas
-from tests.reference.past import Contradiction
+from tests.reference.past import expect
 
 
 def _broker_left(past: LakePast, fact: Fact) -> list[int]:
     end = past.ended("broker_membership", fact, broker_id=fact["broker_id"])
-    _expect(end["ended_by"] == "session_closed", "its session was closed")
+    expect(end["ended_by"] == "session_closed", "its session was closed")
     for reign in past.at("controller", fact["from_ms"], controller_id=fact["broker_id"]):
         has_fallen = reign["ended_by"] == "session_closed" and reign["session"] == end["session"]
-        _expect(has_fallen, "it no longer reigns: one session, one end")
+        expect(has_fallen, "it no longer reigns: one session, one end")
     return [end["valid_to_seq"]]
 
 
@@ -22,29 +22,29 @@ def _broker_started(past: LakePast, fact: Fact) -> list[int]:
     birth = past.began("broker_membership", fact, broker_id=fact["broker_id"])
     lives = past.find("broker_membership", broker_id=fact["broker_id"], is_birth=True)
     czxids = [row["czxid"] for row in lives]
-    _expect(sorted(set(czxids)) == czxids, f"every life has a later czxid: {czxids}")
+    expect(sorted(set(czxids)) == czxids, f"every life has a later czxid: {czxids}")
     return [birth["valid_from_seq"]]
 
 
 def _controller_deposed(past: LakePast, fact: Fact) -> list[int]:
     fall = past.ended("controller", fact, controller_id=fact["controller_id"])
-    _expect(fall["ended_by"] == "deleted", "deleted by hand")
+    expect(fall["ended_by"] == "deleted", "deleted by hand")
     later = [r for r in past.find("controller") if r["valid_from_seq"] >= fall["valid_to_seq"]]
-    _expect(len(later) > 1 and later[0]["controller_id"] is None, "then nobody reigned")
+    expect(len(later) > 1 and later[0]["controller_id"] is None, "then nobody reigned")
     rise = later[1]
     is_timely = fact["from_ms"] <= rise["valid_from_at"] <= fact["to_ms"]
-    _expect(is_timely and rise["controller_id"] is not None, "then one was elected")
-    _expect(rise["controller_epoch"] == fall["controller_epoch"] + 1, "the epoch moved by one")
+    expect(is_timely and rise["controller_id"] is not None, "then one was elected")
+    expect(rise["controller_epoch"] == fall["controller_epoch"] + 1, "the epoch moved by one")
     return []
 
 
 def _topic_created(past: LakePast, fact: Fact) -> list[int]:
     birth = past.began("topics", fact, topic=fact["topic"])
-    _expect(list_replicas(birth["replicas"]) == fact["replicas"], "the replicas are those wanted")
+    expect(list_replicas(birth["replicas"]) == fact["replicas"], "the replicas are those wanted")
     lives = past.find("topics", topic=fact["topic"], is_birth=True)
     for identity in ("incarnation", "topic_id"):
         known = {row[identity] for row in lives} - {None}
-        _expect(len(known) == len(lives), f"every life has its own {identity}")
+        expect(len(known) == len(lives), f"every life has its own {identity}")
     _expect_partitions(past, fact)
     return [birth["valid_from_seq"]]
 
@@ -59,8 +59,8 @@ def _partitions_added(past: LakePast, fact: Fact) -> list[int]:
         list_replicas(past.one_at("topics", ms, topic=fact["topic"])["replicas"])
         for ms in (fact["from_ms"] - 1, fact["to_ms"])
     )
-    _expect(after == {**before, **fact["replicas"]}, "these were added")
-    _expect(not before.keys() & fact["replicas"].keys(), "they were not there before")
+    expect(after == {**before, **fact["replicas"]}, "these were added")
+    expect(not before.keys() & fact["replicas"].keys(), "they were not there before")
     _expect_partitions(past, fact)
     return []
 
@@ -73,10 +73,10 @@ def _topic_deleted(past: LakePast, fact: Fact) -> list[int]:
         partition = past.ended(
             "partition_state", fact, topic=fact["topic"], partition=state["partition"]
         )
-        _expect(partition["ended_by"] == "deleted", "its partitions went too")
-    _expect(end["ended_by"] == "deleted", "it was deleted")
+        expect(partition["ended_by"] == "deleted", "its partitions went too")
+    expect(end["ended_by"] == "deleted", "it was deleted")
     done = past.ended("admin_operations", fact, life=asked)["valid_to_seq"]
-    _expect(asked < end["valid_to_seq"] < done, "asked, deleted, done, in this order")
+    expect(asked < end["valid_to_seq"] < done, "asked, deleted, done, in this order")
     return [asked, end["valid_to_seq"], done]
 
 
@@ -85,19 +85,19 @@ def _reassigned(past: LakePast, fact: Fact) -> list[int]:
     explained = _find_request(past, fact, "reassignment", [wanted])
     topic = past.one_at("topics", fact["to_ms"], topic=fact["topic"])
     in_flight = topic["adding_replicas"] or topic["removing_replicas"]
-    _expect(not in_flight, "nothing is in flight any more")
+    expect(not in_flight, "nothing is in flight any more")
     moved = list_replicas(topic["replicas"]).get(str(fact["partition"]))
-    _expect(moved == fact["replicas"], f"it was moved there, not to {moved}")
+    expect(moved == fact["replicas"], f"it was moved there, not to {moved}")
     return explained
 
 
 def _find_request(past: LakePast, fact: Fact, operation: str, wanted: list[Fact]) -> list[int]:
     asked = past.began("admin_operations", fact, operation=operation)
     done = past.ended("admin_operations", fact, life=asked["life"])
-    _expect(done["ended_by"] == "deleted", "the request was done")
+    expect(done["ended_by"] == "deleted", "the request was done")
     # The controller may be faster than the watcher's read.
     is_seen = asked["is_known"] or asked["fidelity"] != "superseded"
-    _expect(not is_seen or asked["partitions"] == wanted, "this was asked, and nothing else")
+    expect(not is_seen or asked["partitions"] == wanted, "this was asked, and nothing else")
     return [asked["valid_from_seq"], done["valid_to_seq"]]
 
 
@@ -108,7 +108,7 @@ def _preferred_elected(past: LakePast, fact: Fact) -> list[int]:
         state = past.one_at(
             "partition_state", fact["to_ms"], topic=fact["topic"], partition=partition
         )
-        _expect(state["leader"] == replicas[str(partition)][0], "the first replica leads")
+        expect(state["leader"] == replicas[str(partition)][0], "the first replica leads")
     if fact["by"] == "api":
         return []
     asked = [
@@ -120,27 +120,22 @@ def _preferred_elected(past: LakePast, fact: Fact) -> list[int]:
 
 def _member_joined(past: LakePast, fact: Fact) -> list[int]:
     birth = past.began("consumer_membership", fact, **_name_member(fact))
-    _expect(birth["session"] is not None, "the registration is ephemeral")
-    _expect(dict(birth["subscription"] or {}) == fact["subscription"], "it subscribed to this")
+    expect(birth["session"] is not None, "the registration is ephemeral")
+    expect(dict(birth["subscription"] or {}) == fact["subscription"], "it subscribed to this")
     return [birth["valid_from_seq"]]
 
 
 def _member_left(past: LakePast, fact: Fact) -> list[int]:
     end = past.ended("consumer_membership", fact, **_name_member(fact))
-    _expect(end["ended_by"] == "session_closed", "the registration went with its session")
+    expect(end["ended_by"] == "session_closed", "the registration went with its session")
     for tenure in past.find("ownership_history", session=end["session"]):
         outlives = tenure["is_open"] or tenure["valid_to_at"] > end["valid_to_at"] + LATE_MS
-        _expect(not outlives, f"what it owned went too: {tenure}")
+        expect(not outlives, f"what it owned went too: {tenure}")
     return [end["valid_to_seq"]]
 
 
 def _name_member(fact: Fact) -> dict[str, str]:
     return {"group_id": fact["group"], "member_id": fact["member_id"]}
-
-
-def _expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise Contradiction(f"not so: {what}")
 
 
 ACTS: Mapping[str, Callable[[LakePast, Fact], list[int]]] = {

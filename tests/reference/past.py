@@ -13,6 +13,12 @@ class Contradiction(Exception):
     """The log does not say what the truth says."""
 
 
+def expect(holds: bool, what: str) -> None:
+    """Contradict what does not hold."""
+    if not holds:
+        raise Contradiction(f"not so: {what}")
+
+
 class Past:
     """Every change of a log, by path and by the server's clock."""
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from tests.reference.past import Contradiction, Past
+from tests.reference.past import Contradiction, Past, expect
 from tests.reference.story_states import Fact, check_state
 from tests.reference.tree import Change
 
@@ -62,11 +62,11 @@ def _one(past: Past, fact: Fact, op: str, path: str) -> Change:
 
 def _broker_left(past: Past, fact: Fact) -> list[Change]:
     end = _one(past, fact, "delete", f"/brokers/ids/{fact['broker_id']}")
-    _expect(end.session_close, "the registration went with its session")
+    expect(end.session_close, "the registration went with its session")
     ruled = past.json_at("/controller", fact["from_ms"])["brokerid"] == fact["broker_id"]
     if fact["fact"] == "broker_killed" and ruled:
         fallen = past.between("/controller", fact["from_ms"], fact["to_ms"], "delete")
-        _expect(end.zxid in [one.zxid for one in fallen], "/controller went in the same zxid")
+        expect(end.zxid in [one.zxid for one in fallen], "/controller went in the same zxid")
     return [end]
 
 
@@ -77,16 +77,16 @@ def _broker_started(past: Past, fact: Fact) -> list[Change]:
 def _controller_deposed(past: Past, fact: Fact) -> list[Change]:
     fall = _one(past, fact, "delete", "/controller")
     rise = _one(past, fact, "create", "/controller")
-    _expect(not fall.session_close and fall.zxid < rise.zxid, "deleted by hand, then elected")
+    expect(not fall.session_close and fall.zxid < rise.zxid, "deleted by hand, then elected")
     epoch = _one(past, fact, "set", "/controller_epoch")
-    _expect(epoch.zxid == rise.zxid, "the epoch moved with the election")
+    expect(epoch.zxid == rise.zxid, "the epoch moved with the election")
     return []
 
 
 def _topic_created(past: Past, fact: Fact) -> list[Change]:
     path = f"/brokers/topics/{fact['topic']}"
     birth = _one(past, fact, "create", path)
-    _expect(_read(birth)["partitions"] == fact["replicas"], "the replicas are those wanted")
+    expect(_read(birth)["partitions"] == fact["replicas"], "the replicas are those wanted")
     for partition in fact["replicas"]:
         _one(past, fact, "create", f"{path}/partitions/{partition}/state")
     return [birth]
@@ -96,7 +96,7 @@ def _partitions_added(past: Past, fact: Fact) -> list[Change]:
     path = f"/brokers/topics/{fact['topic']}"
     growth = _one(past, fact, "set", path)
     before = past.json_at(path, fact["from_ms"] - 1)["partitions"]
-    _expect(_read(growth)["partitions"] == {**before, **fact["replicas"]}, "only these were added")
+    expect(_read(growth)["partitions"] == {**before, **fact["replicas"]}, "only these were added")
     for partition in fact["replicas"]:
         _one(past, fact, "create", f"{path}/partitions/{partition}/state")
     return []
@@ -108,21 +108,21 @@ def _topic_deleted(past: Past, fact: Fact) -> list[Change]:
     for partition in past.children_at(f"{topic}/partitions", fact["from_ms"]):
         _one(past, fact, "delete", f"{topic}/partitions/{partition}/state")
     done = _one(past, fact, "delete", request)
-    _expect(asked.zxid < end.zxid < done.zxid, "asked, deleted, done, in this order")
+    expect(asked.zxid < end.zxid < done.zxid, "asked, deleted, done, in this order")
     return [asked, end, done]
 
 
 def _reassigned(past: Past, fact: Fact) -> list[Change]:
     asked, done = _one(past, fact, "create", _REASSIGN), _one(past, fact, "delete", _REASSIGN)
     wanted = {name: fact[name] for name in ("topic", "partition", "replicas")}
-    _expect(_read(asked)["partitions"] == [wanted], "this was asked, and nothing else")
+    expect(_read(asked)["partitions"] == [wanted], "this was asked, and nothing else")
     path = f"/brokers/topics/{fact['topic']}"
     written = past.between(path, asked.time_ms, fact["to_ms"], "set")
-    _expect(bool(written), "the topic's znode was written")
+    expect(bool(written), "the topic's znode was written")
     last = _read(written[-1])
     in_flight = last["adding_replicas"] or last["removing_replicas"]
-    _expect(not in_flight, "nothing is in flight any more")
-    _expect(last["partitions"][str(fact["partition"])] == fact["replicas"], "it was moved there")
+    expect(not in_flight, "nothing is in flight any more")
+    expect(last["partitions"][str(fact["partition"])] == fact["replicas"], "it was moved there")
     return [asked, done]
 
 
@@ -134,7 +134,7 @@ def _preferred_elected(past: Past, fact: Fact) -> list[Change]:
         if past.json_at(state, fact["from_ms"] - 1)["leader"] != preferred:
             last = past.between(state, fact["from_ms"], fact["to_ms"], "set")[-1:]
             elected = [_read(change)["leader"] for change in last]
-            _expect(elected == [preferred], f"partition {partition} was given back")
+            expect(elected == [preferred], f"partition {partition} was given back")
     if fact["by"] == "api":
         return []
     return [_one(past, fact, "create", _ELECT), _one(past, fact, "delete", _ELECT)]
@@ -143,23 +143,23 @@ def _preferred_elected(past: Past, fact: Fact) -> list[Change]:
 def _member_joined(past: Past, fact: Fact) -> list[Change]:
     path = f"/consumers/{fact['group']}/ids/{fact['member_id']}"
     birth = _one(past, fact, "create", path)
-    _expect(birth.ephemeral_owner != 0, "the registration is ephemeral")
-    _expect(_read(birth)["subscription"] == fact["subscription"], "it subscribed to this")
+    expect(birth.ephemeral_owner != 0, "the registration is ephemeral")
+    expect(_read(birth)["subscription"] == fact["subscription"], "it subscribed to this")
     return [birth]
 
 
 def _member_left(past: Past, fact: Fact) -> list[Change]:
     path = f"/consumers/{fact['group']}/ids/{fact['member_id']}"
     end = _one(past, fact, "delete", path)
-    _expect(end.session_close, "the registration went with its session")
+    expect(end.session_close, "the registration went with its session")
     took_ms = end.time_ms - fact["from_ms"]
-    _expect(fact["how"] == "stop" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
+    expect(fact["how"] == "stop" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
     owners = f"/consumers/{fact['group']}/owners"
     for topic in past.children_at(owners, end.time_ms):
         for partition in past.children_at(f"{owners}/{topic}", end.time_ms):
             owner = past.at(f"{owners}/{topic}/{partition}", end.time_ms)
             outlives = owner and owner.ephemeral_owner == end.ephemeral_owner
-            _expect(not outlives, f"what it owned of {topic} went too: {partition}")
+            expect(not outlives, f"what it owned of {topic} went too: {partition}")
     return [end]
 
 
@@ -167,19 +167,14 @@ def _offsets_rewound(past: Past, fact: Fact) -> list[Change]:
     for partition, offset in fact["offsets"].items():
         path = f"/consumers/{fact['group']}/offsets/{fact['topic']}/{partition}"
         before, after = past.at(path, fact["from_ms"] - 1), _one(past, fact, "set", path)
-        _expect(int(after.data or b"-1") == offset, f"partition {partition} was set to {offset}")
+        expect(int(after.data or b"-1") == offset, f"partition {partition} was set to {offset}")
         was = int(before.data or b"-1") if before else -1
-        _expect(was > offset, f"partition {partition} went back from {was}")
+        expect(was > offset, f"partition {partition} went back from {was}")
     return []
 
 
 def _produced(past: Past, fact: Fact) -> list[Change]:
     return []  # messages leave no trace in ZooKeeper
-
-
-def _expect(holds: bool, what: str) -> None:
-    if not holds:
-        raise Contradiction(f"not so: {what}")
 
 
 def _read(change: Change) -> Fact:

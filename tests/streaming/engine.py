@@ -10,13 +10,11 @@ from pyspark.sql import functions as F
 
 from delta_tables.catalog import INTERVAL_TABLES
 from delta_tables.table import Table
-from streaming.annotations import annotate_inputs, rewrite_odd
 from streaming.codegen import choose_codegen
-from streaming.intervals import fold
 from streaming.lake import Lake
 from streaming.parse import parse_records
 from streaming.summary import Summary, summarise
-from streaming.turn import Memory, Turn, prepare
+from streaming.turn import Memory, Turn, fold_table, prepare
 from streaming.warmup import frame_records
 from zklake.events.envelope import Event, encode
 
@@ -66,9 +64,7 @@ class Engine:
             self.fold([], final=True)
 
     def _fold_table(self, table: Table, turn: Turn, summary: Summary) -> None:
-        news = rewrite_odd(table, turn.events, summary.odd[table.name])
-        news = annotate_inputs(table, news, turn.step_rows)
-        rows = fold(table, self.open_rows[table.name], news, turn.closures).localCheckpoint()
+        rows = fold_table(table, self.open_rows[table.name], turn, summary.odd)
         self.closed[table.name] += [row.asDict(True) for row in rows.where("NOT is_open").collect()]
         self.open_rows[table.name] = rows.where("is_open")
 

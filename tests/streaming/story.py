@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
-
 from zklake.events.envelope import Event, Frame, Stat
 
 BORN_MS = 1_794_793_246_000
@@ -81,15 +78,3 @@ class Story:
     def end_frame(self, frame_id: str, base: str) -> Story:
         frame = Frame(id=f"{self.cluster}-{frame_id}", base=base)  # type: ignore[arg-type]
         return self.add(op="in_sync", path="/", frame=frame)
-
-
-def splits(count: int, most_cuts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to cut a list of `count` at up to so many places, and the one into single events."""
-    for cuts in range(most_cuts + 1):
-        yield from combinations(range(1, count), cuts)
-    yield tuple(range(1, count))
-
-
-def cut(events: Sequence[Event], cuts: Iterable[int]) -> list[list[Event]]:
-    edges = [0, *cuts, len(events)]
-    return [list(events[a:b]) for a, b in pairwise(edges)]

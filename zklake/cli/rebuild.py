@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
+from zklake.cli.stream import find_lake
 from zklake.events.topics import name_topics
 
 if TYPE_CHECKING:
@@ -48,16 +49,13 @@ def rebuild(
 
 def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int]:
     """Rebuild under the lake's lease, with a Spark of its own; the number of rows by table."""
-    from pathlib import Path
-
     from streaming.lake import Lake as WrittenLake
     from streaming.lease import hold_lease
     from streaming.rebuild import check_names, rebuild
     from streaming.session import build_session
 
     names = check_names(tables)
-    path, cluster = settings.lake.path, settings.cluster
-    path = path if "://" in path else str(Path(path).absolute())
+    path, cluster = find_lake(settings), settings.cluster
     with hold_lease(path, cluster):
         spark = build_session("zklake-rebuild", driver_memory=settings.stream.driver_memory)
         try:

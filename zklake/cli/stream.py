@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -66,20 +67,17 @@ def stream(
 
 def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream]:
     """What the settings say about the logs and the lake."""
-    from pathlib import Path
-
     from streaming.kafka_client import translate_options
     from streaming.query import Stream
 
     translate_options(settings.log.client)  # what it refuses is refused before Spark starts
-    path = settings.lake.path
+    lake = find_lake(settings)
     return [
         Stream(
             bootstrap=settings.log.bootstrap,
             topic=name_topics(cluster).events,
             cluster=cluster,
-            # Spark takes a relative path to be one of its own working directory's.
-            lake=path if "://" in path else str(Path(path).absolute()),
+            lake=lake,
             max_records=settings.stream.max_offsets_per_trigger,
             trigger_ms=settings.stream.trigger_ms,
             checkpoint_parent=settings.stream.checkpoint,
@@ -88,6 +86,12 @@ def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream
         )
         for cluster in settings.stream.clusters or (settings.cluster,)
     ]
+
+
+def find_lake(settings: Settings) -> str:
+    """Where the lake lies; Spark takes a relative path to be one of its own working directory's."""
+    path = settings.lake.path
+    return path if "://" in path else str(Path(path).absolute())
 
 
 def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
