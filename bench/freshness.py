@@ -15,9 +15,9 @@ from kazoo.client import KazooClient
 from bench.figures import Figure, percentile
 from bench.stage import Stage, connect
 from bench.znodes import make_state
-from delta_tables.reading import read_rows
+from delta_tables.reading import open_table, query_rows
 from lab.product import Part
-from zklake.errors import LabError, QueryError
+from zklake.errors import LabError
 
 _PATIENCE_S = 300.0
 _POLL_S = 0.05
@@ -91,10 +91,8 @@ def _touch(client: KazooClient, lake: str, cluster: str, tables: int) -> float:
 
 def _is_visible(lake: str, cluster: str, name: str, zxid: int) -> bool:
     sql = f"SELECT count(*) AS n FROM {name} WHERE is_open AND valid_from_zxid >= {zxid}"  # noqa: S608
-    try:
-        return bool(read_rows(lake, cluster, sql)[0]["n"])
-    except QueryError:
-        return False
+    table = open_table(lake, cluster, name)
+    return table is not None and bool(query_rows({name: table}, sql)[0]["n"])
 
 
 @contextmanager

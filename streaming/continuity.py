@@ -11,6 +11,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from streaming.relation import query
+
 REPEATED = "seq_repeat"
 
 _LOG = ("kafka_topic", "kafka_partition")
@@ -21,37 +23,35 @@ _NOTHING = (
 )
 
 
-def judge_seq(parsed: DataFrame, read_seq: int, read_at_ms: int | None) -> DataFrame:
-    """Mark the records before which some are missing, and set aside those that come again."""
+def judge_seq(
+    parsed: DataFrame, read_seq: int, read_at_ms: int | None, read_offset: int = -1
+) -> DataFrame:
+    """Of the records behind an offset: mark those before which some are missing, and set aside
+    those that come again."""
+    return query(_judge_sql("parsed", read_seq, read_at_ms, read_offset), parsed=parsed)
+
+
+def _judge_sql(parsed: str, read_seq: int, read_at_ms: int | None, read_offset: int) -> str:
     before = (
-        Window.partitionBy(*_LOG).orderBy("kafka_offset").rowsBetween(Window.unboundedPreceding, -1)
+        f"OVER (PARTITION BY {', '.join(_LOG)} ORDER BY kafka_offset "
+        "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
     )
     # A record of a newer version cannot be folded, but it has its place in the log.
-    counted = "IF(reason IS NULL OR is_newer, {}, NULL)"
+    counted = "reason IS NULL OR is_newer"
     at_ms = "NULL" if read_at_ms is None else str(read_at_ms)
-    judged = parsed.withColumns(
-        {
-            "seq_before": F.greatest(
-                F.lit(read_seq), F.max(F.expr(counted.format("seq"))).over(before)
-            ),
-            "at_before_ms": F.coalesce(
-                F.max(F.expr(counted.format("observed_at_ms"))).over(before),
-                F.expr(f"CAST({at_ms} AS BIGINT)"),
-            ),
-        }
-    )
-    known = "(reason IS NULL OR is_newer) AND seq_before >= 0"
-    return judged.withColumns(
-        {
-            "is_hole": F.expr(f"coalesce({known} AND seq > seq_before + 1, false)"),
-            "is_repeat": F.expr(f"coalesce({known} AND seq <= seq_before, false)"),
-        }
-    ).withColumn(
-        "reason",
-        F.expr(
-            "IF(is_repeat, concat('seq ', seq, ' stands at an earlier offset already'), reason)"
-        ),
-    )
+    return f"""
+SELECT * EXCEPT (reason),
+  IF(is_repeat, concat('seq ', seq, ' stands at an earlier offset already'), reason) AS reason
+FROM (
+  SELECT *,
+    coalesce(({counted}) AND seq_before >= 0 AND seq > seq_before + 1, false) AS is_hole,
+    coalesce(({counted}) AND seq_before >= 0 AND seq <= seq_before, false) AS is_repeat
+  FROM (
+    SELECT *,
+      greatest(CAST({read_seq} AS BIGINT), max(IF({counted}, seq, NULL)) {before}) AS seq_before,
+      coalesce(max(IF({counted}, observed_at_ms, NULL)) {before}, CAST({at_ms} AS BIGINT))
+        AS at_before_ms
+    FROM {parsed} WHERE kafka_offset > {read_offset}))"""
 
 
 def add_breaks(events: DataFrame) -> DataFrame:

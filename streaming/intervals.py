@@ -6,71 +6,82 @@ on the order of events by seq: not on how they were cut into batches, nor on any
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from delta_tables.table import Table
 from streaming.frames import Closure
-from streaming.marks import add_closures, event_marks, open_marks
+from streaming.marks import marks_sql
+from streaming.relation import query
 
 
 def fold(
-    table: Table, open_rows: DataFrame, events: DataFrame, closures: Iterable[Closure] = ()
+    table: Table, open_rows: DataFrame, events: DataFrame, closures: Sequence[Closure] = ()
 ) -> DataFrame:
     """The table's open rows after these (annotated) events, and the rows that they closed."""
-    marks = open_marks(table, open_rows).unionByName(event_marks(table, events))
-    marks = add_closures(table, marks, tuple(closures))
-    window = Window.partitionBy(*table.key).orderBy("_seq")
-    return _rows(table, _join_neighbours(_drop_echoes(table, marks, window), window))
+    # Tables are folded side by side in one session: each has views of its own.
+    rows, news = f"{table.name}_rows", f"{table.name}_events"
+    sql = _fold_sql(table, marks_sql(table, rows, news, closures))
+    return query(sql, **{rows: open_rows, news: events})
 
 
-def _drop_echoes(table: Table, marks: DataFrame, window: WindowSpec) -> DataFrame:
-    """Leave the marks at which something begins or ends; what was only seen moves `_seen`."""
-    before = window.rowsBetween(Window.unboundedPreceding, -1)
-    seen_before = F.max(F.when(F.col("_op") != "resync", F.col("_seen"))).over(before)
-    real = marks.withColumns(
-        {"_seen_before": seen_before, "_is_repeat": F.lag("_seq").over(window) == F.col("_seq")}
-    ).where(
-        "NOT coalesce(_is_repeat, false) "
-        "AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))"
-    )
-    former = F.when(F.col("_op") != "touch", F.struct("_op", "_czxid", "_version", "_fidelity"))
-    told = real.withColumn("_former", F.last(former, ignorenulls=True).over(before)).withColumn(
-        "_is_echo",
-        F.expr(
-            "_op = 'touch' OR coalesce(_op = 'read' AND _former._op NOT IN ('delete', 'resync') "
-            "AND _former._czxid = _czxid AND _former._version = _version "
-            "AND _former._fidelity = _fidelity, false)"
-        ),
-    )
-    run = F.sum(F.when(F.col("_is_echo"), 0).otherwise(1)).over(window)
-    in_run = Window.partitionBy(*table.key, "_run")
-    return (
-        told.withColumn("_run", run)
-        .withColumn("_seen", F.max("_seen").over(in_run))
-        .where("NOT _is_echo")
+def _fold_sql(table: Table, marks: str) -> str:
+    line = f"PARTITION BY {', '.join(table.key)} ORDER BY _seq"
+    run = f"PARTITION BY {', '.join(table.key)}, _run"
+    before = f"{line} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+    return f"""
+WITH placed AS (
+  SELECT *, max(IF(_op <> 'resync', _seen, NULL)) OVER ({before}) AS _seen_before,
+    lag(_seq) OVER ({line}) AS _seq_before
+  FROM ({marks})
+), told AS (
+  SELECT *, last({_FORMER}, true) OVER ({before}) AS _former FROM placed
+  WHERE NOT coalesce(_seq_before = _seq, false)
+    AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))
+), judged AS (
+  SELECT *, {_IS_ECHO} AS _is_echo FROM told
+), counted AS (
+  SELECT *, sum(IF(_is_echo, 0, 1)) OVER ({line}) AS _run FROM judged
+), seen AS (
+  SELECT *, max(_seen) OVER ({run}) AS _last_seen FROM counted
+), joined AS (
+  SELECT *, lead({_FOLLOWER}) OVER ({line}) AS _next FROM seen WHERE NOT _is_echo
+)
+SELECT {_columns_sql(table)} FROM joined
+WHERE _op NOT IN ('delete', 'resync') AND NOT {_IS_UNFINISHED}"""
+
+
+def _columns_sql(table: Table) -> str:
+    return ", ".join(
+        f"CAST({_INTERVAL_SQL[c.name]} AS {c.type}) AS {c.name}"
+        if c.name in _INTERVAL_SQL
+        else c.name
+        for c in table.columns
     )
 
 
-def _join_neighbours(marks: DataFrame, window: WindowSpec) -> DataFrame:
-    follower = F.struct(
-        "_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"
-    )
-    return (
-        marks.withColumn("_next", F.lead(follower).over(window))
-        .where("_op NOT IN ('delete', 'resync')")
-        # Kafka 2.2+ registers with one multi, create(null) + set: one life, not two states. The
-        # null state is passed over here, after lead(), so that its predecessor ends the same
-        # whether or not both came in one batch.
-        .where(
-            "NOT (NOT _is_known AND _decode_error IS NULL AND coalesce(_next._op = 'set', false) "
-            "AND coalesce(_next._czxid = _czxid, true) "
-            "AND (coalesce(_next._zxid = _zxid, false) OR _next._is_birth))"
-        )
-    )
+def _struct(*names: str) -> str:
+    return f"struct({', '.join(names)})"
 
+
+_FORMER = f"IF(_op <> 'touch', {_struct('_op', '_czxid', '_version', '_fidelity')}, NULL)"
+
+# What was only seen moves `_seen`; it neither begins nor ends anything.
+_IS_ECHO = """(_op = 'touch' OR coalesce(_op = 'read' AND _former._op NOT IN ('delete', 'resync')
+    AND _former._czxid = _czxid AND _former._version = _version
+    AND _former._fidelity = _fidelity, false))"""
+
+_FOLLOWER = _struct(
+    "_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"
+)
+
+# Kafka 2.2+ registers with one multi, create(null) + set: one life, not two states. The null state
+# is passed over after lead(), so that its predecessor ends the same whether or not both came in one
+# batch.
+_IS_UNFINISHED = """(NOT _is_known AND _decode_error IS NULL AND coalesce(_next._op = 'set', false)
+    AND coalesce(_next._czxid = _czxid, true)
+    AND (coalesce(_next._zxid = _zxid, false) OR _next._is_birth))"""
 
 _ENDED_BY = """CASE
     WHEN _next IS NULL THEN NULL
@@ -96,7 +107,7 @@ _INTERVAL_SQL = {
     "is_known": "_is_known",
     "decode_error": "_decode_error",
     "unseen_versions": _UNSEEN,
-    "seen_seq": "_seen",
+    "seen_seq": "_last_seen",
     "valid_from_seq": "_seq",
     "valid_from_zxid": "_zxid",
     "valid_from_at": "_at",
@@ -109,11 +120,3 @@ _INTERVAL_SQL = {
     "is_open": "_next IS NULL",
     "closed_on": f"CAST({_TO_AT} AS DATE)",
 }
-
-
-def _rows(table: Table, marks: DataFrame) -> DataFrame:
-    def column(name: str, type_: str) -> Column:
-        sql = _INTERVAL_SQL.get(name)
-        return F.col(name) if sql is None else F.expr(sql).cast(type_).alias(name)
-
-    return marks.select(*(column(c.name, c.type) for c in table.columns))

@@ -29,6 +29,7 @@ from streaming.recall import recall
 from streaming.relation import make_relation
 from streaming.steps.row import Row
 from streaming.summary import Summary, summarise
+from streaming.table_writer import Mark
 from streaming.turn import Memory, Turn, fold_table, prepare
 from zklake.errors import OtherLog
 
@@ -40,9 +41,10 @@ _WRITERS = 4
 class Held:
     """What is kept in memory of an interval table between batches."""
 
-    open_rows: DataFrame
     # The last seq that is in the table.
     marker: int
+    # None: not read yet.
+    open_rows: DataFrame | None = None
 
 
 class Fold:
@@ -77,8 +79,7 @@ class Fold:
         """Records -> judged events, held in memory, and what they are."""
         progress = self.progress
         parsed = parse_records(records, self.lake.cluster)
-        news = parsed.where(f"kafka_offset > {progress.read_offset}")
-        events = judge_seq(news, progress.read_seq, progress.read_at_ms)
+        events = judge_seq(parsed, progress.read_seq, progress.read_at_ms, progress.read_offset)
         if self._waiting is not None:
             events = self._waiting.unionByName(events)
         events = events.localCheckpoint()
@@ -111,7 +112,7 @@ class Fold:
                 self._commit_steps(table, turn.step_rows[table.name], log_id, marker)
             self._commit_tables(turn, summary, log_id, marker)
             with self.phases.time("znode_events"):
-                self._append_events(turn.events, summary, last_seq)
+                self._append_events(turn.events, summary, Mark(log_id, last_seq))
             self.progress.log_id = log_id
             self.progress.seq = last_seq
         return cut
@@ -146,13 +147,13 @@ class Fold:
         assert self._memory is not None
         state = self._memory.steps[table.name]
         if state.is_changed:
-            known = set(map(_identity, state.ended_rows))
-            news = [row for row in rows if _identity(row) not in known]
+            known = {_identify(table, row) for row in state.ended_rows}
+            news = [row for row in rows if _identify(table, row) not in known]
             with self.phases.time(table.name):
-                frame = self.lake.make_rows(table, news)
-                self.lake.replace_open(table, frame, len(news), log_id=log_id, seq=last_seq)
+                self.lake.replace_steps(table, news, Mark(log_id, last_seq))
             state.marker, state.is_changed = last_seq, False
-        state.rows = [row for row in rows if row["is_open"]]
+        # After a crash the table may be ahead of this batch, and others read it as of each seq.
+        state.rows = [row for row in rows if row["is_open"] or row["valid_to_seq"] > last_seq]
 
     def _commit_tables(self, turn: Turn, summary: Summary, log_id: str, last_seq: int) -> None:
         def commit(table: Table) -> None:
@@ -160,9 +161,10 @@ class Fold:
                 self._fold_table(table, turn, summary, log_id, last_seq)
 
         touched = [t for t in INTERVAL_TABLES if self._is_touched(t, turn, summary, log_id)]
-        target = inheritable_thread_target(self.lake.spark)(commit)
+        # One wrapper each: threads that share one share Spark's local properties, and spoil them.
+        tasks = [(inheritable_thread_target(self.lake.spark)(commit), table) for table in touched]
         with ThreadPoolExecutor(_WRITERS) as pool:
-            for done in [pool.submit(target, table) for table in touched]:
+            for done in [pool.submit(task, table) for task, table in tasks]:
                 done.result()
 
     def _is_touched(self, table: Table, turn: Turn, summary: Summary, log_id: str) -> bool:
@@ -176,28 +178,29 @@ class Fold:
         self, table: Table, turn: Turn, summary: Summary, log_id: str, last_seq: int
     ) -> None:
         held = self._held[table.name]
-        rows = fold_table(table, held.open_rows, turn, summary.odd, held.marker)
-        self.lake.replace_open(table, rows, summary.good, log_id=log_id, seq=last_seq)
-        self._held[table.name] = Held(rows.where("is_open"), last_seq)
+        open_rows = held.open_rows or self.lake.read_open_rows(table)
+        rows = fold_table(table, open_rows, turn, summary.odd, held.marker)
+        self.lake.replace_open(table, rows, summary.good, Mark(log_id, last_seq))
+        self._held[table.name] = Held(last_seq, rows.where("is_open"))
 
     def _hold(self, table: Table, log_id: str) -> Held:
         if table.name not in self._held:
             marker = reading.read_marker(self.lake.path, self.lake.cluster, table.name, log_id)
-            self._held[table.name] = Held(self.lake.read_open_rows(table), marker)
+            self._held[table.name] = Held(marker)
         return self._held[table.name]
 
-    def _append_events(self, events: DataFrame, summary: Summary, last_seq: int) -> None:
+    def _append_events(self, events: DataFrame, summary: Summary, mark: Mark) -> None:
         progress = self.progress
-        minute = summary.find_heartbeat_minute(last_seq)
+        minute = summary.find_heartbeat_minute(mark.seq)
         rows = events.where(f"seq > {progress.seq} AND op <> 'heartbeat'")
         has_beat = minute > progress.heartbeat_minute
         if has_beat:
             beats = events.where(f"seq > {progress.seq} AND op = 'heartbeat'")
             rows = rows.unionByName(keep_first_of_minute(beats, progress.heartbeat_minute))
         if summary.fresh or has_beat:
-            self.lake.append(ZNODE_EVENTS, rows, summary.good)
+            self.lake.append(ZNODE_EVENTS, rows, summary.good, mark)
         progress.heartbeat_minute = max(progress.heartbeat_minute, minute)
 
 
-def _identity(row: Row) -> tuple[object, ...]:
-    return (row["cluster"], row.get("gap_id"), row["valid_from_seq"], row["valid_to_seq"])
+def _identify(table: Table, row: Row) -> tuple[object, ...]:
+    return (*(row[name] for name in table.key), row["valid_from_seq"], row["valid_to_seq"])

@@ -1,22 +1,25 @@
-"""Writing a lake's tables with Spark: create, append, and the interval table's atomic commit."""
+"""A lake as the stream writes it: its tables created, appended to, and their open rows replaced."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from delta_tables import reading
 from delta_tables.catalog import TABLES
-from delta_tables.table import Table, millis
-from streaming.relation import make_relation
+from delta_tables.creation import create_table
+from delta_tables.table import Table
+from streaming.steps.arrow import make_arrow
 from streaming.steps.row import Row
+from streaming.table_writer import Mark, TableWriter
 
 # Open rows are replaced and closed ones added in one commit: the latter lie outside replaceWhere.
 _CONSTRAINT_CHECK = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
-# Up to here one file per commit and partition; beyond, as many as there are tasks.
-_ONE_FILE_ROWS = 200_000
+# Up to so many records of a batch the driver itself writes their rows.
+_SMALL = 20_000
 
 
 class Lake:
@@ -25,6 +28,7 @@ class Lake:
     def __init__(self, spark: SparkSession, path: str, cluster: str) -> None:
         self.spark, self.path, self.cluster = spark, path, cluster
         spark.conf.set(_CONSTRAINT_CHECK, "false")
+        self._writers: dict[str, TableWriter] = {}
 
     def table_path(self, table: Table) -> str:
         """Where the table lies."""
@@ -34,7 +38,7 @@ class Lake:
         """Make the tables that are not there yet."""
         for table in TABLES:
             if reading.open_table(self.path, self.cluster, table.name) is None:
-                self.spark.sql(table.create_sql(self.table_path(table)))
+                create_table(table, self.table_path(table))
 
     def read(self, table: Table) -> DataFrame:
         """The whole table."""
@@ -42,47 +46,63 @@ class Lake:
 
     def read_open_rows(self, table: Table) -> DataFrame:
         """An interval table's open rows, held in memory."""
-        rows = self.read(table).where("is_open")
-        return rows.select(*table.names).localCheckpoint()
+        # Not by Spark: of a table that it has not met yet it replays the log, with jobs of its own.
+        delta = DeltaTable(self.table_path(table))
+        rows = delta.to_pyarrow_table(filters=[("is_open", "=", True)], columns=list(table.names))
+        return self._make_frame(table, rows).localCheckpoint()
 
     def make_rows(self, table: Table, rows: Sequence[Row]) -> DataFrame:
-        """Rows that Python folded, as a frame; their times are epoch milliseconds."""
-        types = {c.name: "BIGINT" if c.type == "TIMESTAMP" else c.type for c in table.columns}
-        schema = ", ".join(f"`{name}` {type_}" for name, type_ in types.items())
-        frame = make_relation(self.spark, schema, rows)
-        times = {c.name: F.expr(millis(c.name)) for c in table.columns if c.type == "TIMESTAMP"}
-        frame = frame.withColumns(times)
-        return frame.withColumn("closed_on", F.col("valid_to_at").cast("date"))
+        """Rows that Python folded, as a frame."""
+        return self._make_frame(table, make_arrow(table, rows))
 
-    def append(self, table: Table, rows: DataFrame, count: int) -> None:
-        """Add rows to an append-only table, made by its columns' SQL."""
-        made = rows.select(
-            *(F.expr(c.sql or "NULL").cast(c.type).alias(c.name) for c in table.made)
-        )
-        _gather(made, count).write.format("delta").mode("append").save(self.table_path(table))
+    def _make_frame(self, table: Table, rows: pa.Table) -> DataFrame:
+        if rows.num_rows:
+            return self.spark.createDataFrame(rows)
+        # pyspark makes no frame of an empty Arrow table.
+        nulls = ", ".join(f"CAST(NULL AS {c.type}) AS {c.name}" for c in table.columns)
+        return self.spark.sql(f"SELECT {nulls} LIMIT 0")
 
-    def replace_open(
-        self, table: Table, rows: DataFrame, count: int, *, log_id: str, seq: int
-    ) -> None:
-        """Replace the open rows and add the closed ones; the marker says up to which seq."""
-        self._overwrite(table, rows, count, replaceWhere="is_open = true", **_mark(log_id, seq))
+    def append(self, table: Table, rows: DataFrame, count: int, mark: Mark | None = None) -> None:
+        """Add rows, made of so many records by the columns' SQL, to an append-only table."""
+        made = rows.selectExpr(*(f"CAST({c.sql} AS {c.type}) AS {c.name}" for c in table.made))
+        writer = self._find_writer(table)
+        if count < _SMALL:
+            writer.append(made.toArrow(), mark)
+        else:
+            options = {} if mark is None else _write_mark(mark)
+            spark_writer = made.write.format("delta").mode("append").options(**options)
+            spark_writer.save(self.table_path(table))
+            if mark is not None:
+                writer.note(mark)
 
-    def replace_all(
-        self, table: Table, rows: DataFrame, count: int, *, log_id: str, seq: int
-    ) -> None:
+    def replace_open(self, table: Table, rows: DataFrame, count: int, mark: Mark) -> None:
+        """Replace the open rows and add the closed ones; made of so many records."""
+        writer = self._find_writer(table)
+        if count < _SMALL:
+            writer.replace_open(rows.toArrow(), mark)
+        else:
+            self._overwrite(table, rows, replaceWhere="is_open = true", **_write_mark(mark))
+            writer.note(mark)
+
+    def replace_steps(self, table: Table, rows: Sequence[Row], mark: Mark) -> None:
+        """The same for rows that Python folded."""
+        self._find_writer(table).replace_open(make_arrow(table, rows), mark)
+
+    def replace_all(self, table: Table, rows: DataFrame, mark: Mark) -> None:
         """Replace every row, in one commit."""
+        found = reading.read_marker(self.path, self.cluster, table.name, mark.log_id)
         # A marker that stands already would make Delta pass over the write in silence.
-        stands = reading.read_marker(self.path, self.cluster, table.name, log_id) >= seq
-        self._overwrite(table, rows, count, **({} if stands else _mark(log_id, seq)))
+        self._overwrite(table, rows, **({} if found >= mark.seq else _write_mark(mark)))
 
-    def _overwrite(self, table: Table, rows: DataFrame, count: int, **options: str) -> None:
-        writer = _gather(rows, count).write.format("delta").mode("overwrite").options(**options)
+    def _overwrite(self, table: Table, rows: DataFrame, **options: str) -> None:
+        writer = rows.write.format("delta").mode("overwrite").options(**options)
         writer.save(self.table_path(table))
 
+    def _find_writer(self, table: Table) -> TableWriter:
+        if table.name not in self._writers:
+            self._writers[table.name] = TableWriter(self.table_path(table), table)
+        return self._writers[table.name]
 
-def _mark(log_id: str, seq: int) -> dict[str, str]:
-    return {"txnAppId": log_id, "txnVersion": str(seq)}
 
-
-def _gather(rows: DataFrame, count: int) -> DataFrame:
-    return rows.coalesce(1) if count < _ONE_FILE_ROWS else rows
+def _write_mark(mark: Mark) -> dict[str, str]:
+    return {"txnAppId": mark.log_id, "txnVersion": str(mark.seq)}

@@ -1,4 +1,4 @@
-"""What happens to a key of an interval table, as marks on its line, ordered by seq.
+"""What happens to a key of an interval table, as marks on its line, ordered by seq; in SQL.
 
 A mark is a point at which a key's state begins, ends, or is merely seen:
   open            the row that stood open before this batch
@@ -10,27 +10,69 @@ A mark is a point at which a key's state begins, ends, or is merely seen:
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from collections.abc import Sequence
 
 from delta_tables.table import Table, millis
 from streaming.frames import Closure
-from streaming.relation import make_relation
+from streaming.relation import relation_sql
 
 _OPS = ("create", "set", "read", "delete", "unreadable")
 
-_OP = "IF(op IN ('set', 'read') AND fidelity = 'superseded' OR op = 'unreadable', 'touch', op)"
-_ZXID = """CASE op
-    WHEN 'delete' THEN zxid
-    WHEN 'create' THEN coalesce(stat.czxid, zxid)
-    ELSE coalesce(stat.mzxid, zxid) END"""
+_OPEN = {
+    "_op": "'open'",
+    "_seq": "valid_from_seq",
+    "_zxid": "valid_from_zxid",
+    "_at": "valid_from_at",
+    "_czxid": "czxid",
+    "_version": "znode_version",
+    "_is_birth": "false",
+    "_fidelity": "fidelity",
+    "_is_known": "is_known",
+    "_decode_error": "decode_error",
+    "_seen": "seen_seq",
+    "_unseen": "unseen_versions",
+    "_begin": "CAST(NULL AS BIGINT)",
+    "_end": "CAST(NULL AS STRING)",
+    "_end_min": "CAST(NULL AS TIMESTAMP)",
+}
+
 _AT_MS = """coalesce(
     CASE op WHEN 'delete' THEN NULL WHEN 'create' THEN stat.ctime ELSE stat.mtime END,
     observed_at_ms)"""
-_AT = millis(_AT_MS)
-# A gap hid when it came to this.
-_END_MIN = millis("IF(op = 'delete' AND origin = 'resync', gap_from_ms, NULL)")
-_CLOSURE = "cluster STRING, begin_seq BIGINT, end_seq BIGINT, at_ms BIGINT, gap_from_ms BIGINT"
+_EVENT = {
+    "_op": "IF(op IN ('set', 'read') AND fidelity = 'superseded' OR op = 'unreadable', "
+    "'touch', op)",
+    "_seq": "seq",
+    "_zxid": """CASE op
+        WHEN 'delete' THEN zxid
+        WHEN 'create' THEN coalesce(stat.czxid, zxid)
+        ELSE coalesce(stat.mzxid, zxid) END""",
+    "_at": millis(_AT_MS),
+    "_czxid": "stat.czxid",
+    "_version": "coalesce(stat.version, IF(op = 'create', 0, NULL))",
+    # A set in the very transaction that created the znode.
+    "_is_birth": "op = 'set' AND coalesce(stat.mzxid = stat.czxid, false)",
+    "_fidelity": "fidelity",
+    "_is_known": "is_known",
+    "_decode_error": "decode_error",
+    "_seen": "seq",
+    "_unseen": "CAST(NULL AS BIGINT)",
+    "_begin": "CAST(NULL AS BIGINT)",
+    # A gap hid when it came to this.
+    "_end_min": millis("IF(op = 'delete' AND origin = 'resync', gap_from_ms, NULL)"),
+}
+
+_CLOSURE_SCHEMA = (
+    "cluster STRING, begin_seq BIGINT, end_seq BIGINT, at_ms BIGINT, gap_from_ms BIGINT"
+)
+_CLOSURE = {
+    "_op": "'resync'",
+    "_seq": "end_seq",
+    "_at": millis("at_ms"),
+    "_begin": "begin_seq",
+    "_end": "'resync'",
+    "_end_min": millis("gap_from_ms"),
+}
 
 
 def touches(table: Table) -> str:
@@ -38,73 +80,41 @@ def touches(table: Table) -> str:
     return f"(op IN {_OPS} AND {table.source})"
 
 
-def open_marks(table: Table, rows: DataFrame) -> DataFrame:
-    """The rows that stand open, each where its state began."""
-    return rows.select(
-        *(column.name for column in table.made),
-        F.lit("open").alias("_op"),
-        F.col("valid_from_seq").alias("_seq"),
-        F.col("valid_from_zxid").alias("_zxid"),
-        F.col("valid_from_at").alias("_at"),
-        F.col("czxid").alias("_czxid"),
-        F.col("znode_version").alias("_version"),
-        F.lit(False).alias("_is_birth"),
-        F.col("fidelity").alias("_fidelity"),
-        F.col("is_known").alias("_is_known"),
-        F.col("decode_error").alias("_decode_error"),
-        F.col("seen_seq").alias("_seen"),
-        F.col("unseen_versions").alias("_unseen"),
-        F.lit(None).cast("bigint").alias("_begin"),
-        F.lit(None).cast("string").alias("_end"),
-        F.lit(None).cast("timestamp").alias("_end_min"),
-    )
-
-
-def event_marks(table: Table, events: DataFrame) -> DataFrame:
-    """The table's events (annotated: see turn.py)."""
-    decoded = _decode(table, events.where(touches(table)))
-    marks = decoded.select(
-        *(F.expr(c.sql or "NULL").cast(c.type).alias(c.name) for c in table.made),
-        F.expr(_OP).alias("_op"),
-        F.col("seq").alias("_seq"),
-        F.expr(_ZXID).alias("_zxid"),
-        F.expr(_AT).alias("_at"),
-        F.col("stat.czxid").alias("_czxid"),
-        F.expr("coalesce(stat.version, IF(op = 'create', 0, NULL))").alias("_version"),
-        # A set in the very transaction that created the znode.
-        F.expr("op = 'set' AND coalesce(stat.mzxid = stat.czxid, false)").alias("_is_birth"),
-        F.col("fidelity").alias("_fidelity"),
-        F.col("is_known").alias("_is_known"),
-        F.col("decode_error").alias("_decode_error"),
-        F.col("seq").alias("_seen"),
-        F.lit(None).cast("bigint").alias("_unseen"),
-        F.lit(None).cast("bigint").alias("_begin"),
-        F.expr(f"IF(op = 'delete', {table.delete_sql}, NULL)").alias("_end"),
-        F.expr(_END_MIN).alias("_end_min"),
-    )
-    # A name that is no key (a broker id past 32 bits) makes no row; znode_events still tells it.
-    return marks.dropna(subset=list(table.required_key))
-
-
-def _decode(table: Table, events: DataFrame) -> DataFrame:
-    assert table.payload is not None
-    read = events.withColumn("payload", F.expr(table.payload.read_sql))
-    judged = read.withColumn("decode_error", F.expr(table.payload.error_sql))
-    return judged.withColumns(
-        {
-            "payload": F.expr("IF(decode_error IS NULL, payload, NULL)"),
-            "is_known": F.expr(
-                "coalesce(decode_error IS NULL AND (data <> '' OR data_b64 IS NOT NULL "
-                "OR data_zlib_b64 IS NOT NULL) AND coalesce(rewritten, 'plain') <> '', false)"
-            ),
-        }
-    )
-
-
-def add_closures(table: Table, marks: DataFrame, closures: tuple[Closure, ...]) -> DataFrame:
-    """Put the end of every such frame on every key's line; most turn out to mean nothing."""
+def marks_sql(table: Table, rows: str, events: str, closures: Sequence[Closure]) -> str:
+    """SQL: the marks of the open rows (a view), the annotated events (another), the closures."""
+    marks = f"{_open_sql(table, rows)} UNION ALL {_event_sql(table, events)}"
     if not closures:
         return marks
+    return f"WITH marks AS ({marks}) TABLE marks UNION ALL {_closure_sql(table, closures)}"
+
+
+def _open_sql(table: Table, rows: str) -> str:
+    names = ", ".join(column.name for column in table.made)
+    return f"SELECT {names}, {_list(_OPEN)} FROM {rows}"
+
+
+def _event_sql(table: Table, events: str) -> str:
+    made = {c.name: f"CAST({c.sql} AS {c.type})" for c in table.made}
+    ends = {"_end": f"IF(op = 'delete', {table.delete_sql}, NULL)"}
+    columns = {name: (_EVENT | ends)[name] for name in _OPEN}
+    # A name that is no key (a broker id past 32 bits) makes no row; znode_events still tells it.
+    keyed = " AND ".join(f"{made[name]} IS NOT NULL" for name in table.required_key)
+    return f"SELECT {_list(made | columns)} FROM ({_decoded_sql(table, events)}) WHERE {keyed}"
+
+
+def _decoded_sql(table: Table, events: str) -> str:
+    assert table.payload is not None
+    read = f"SELECT *, {table.payload.read_sql} AS payload FROM {events} WHERE {touches(table)}"
+    judged = f"SELECT *, {table.payload.error_sql} AS decode_error FROM ({read})"
+    return f"""SELECT * EXCEPT (payload),
+        IF(decode_error IS NULL, payload, NULL) AS payload,
+        coalesce(decode_error IS NULL AND (data <> '' OR data_b64 IS NOT NULL
+            OR data_zlib_b64 IS NOT NULL) AND coalesce(rewritten, 'plain') <> '', false) AS is_known
+        FROM ({judged})"""
+
+
+def _closure_sql(table: Table, closures: Sequence[Closure]) -> str:
+    """Put the end of every such frame on every key's line; most turn out to mean nothing."""
     rows = [
         {
             "cluster": c.cluster,
@@ -115,14 +125,12 @@ def add_closures(table: Table, marks: DataFrame, closures: tuple[Closure, ...]) 
         }
         for c in closures
     ]
-    ends = make_relation(marks.sparkSession, _CLOSURE, rows).selectExpr(
-        "cluster",
-        "begin_seq AS _begin",
-        "end_seq AS _seq",
-        f"{millis('at_ms')} AS _at",
-        f"{millis('gap_from_ms')} AS _end_min",
-        "'resync' AS _op",
-        "'resync' AS _end",
-    )
-    keys = marks.select(*table.key).distinct()
-    return marks.unionByName(keys.join(F.broadcast(ends), "cluster"), allowMissingColumns=True)
+    keys = ", ".join(table.key)
+    made = {c.name: c.name if c.name in table.key else "NULL" for c in table.made}
+    columns = {name: _CLOSURE.get(name, "NULL") for name in _OPEN}
+    return f"""SELECT {_list(made | columns)} FROM (SELECT DISTINCT {keys} FROM marks)
+        JOIN ({relation_sql(_CLOSURE_SCHEMA, rows)}) USING (cluster)"""
+
+
+def _list(columns: dict[str, str]) -> str:
+    return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())

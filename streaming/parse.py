@@ -6,9 +6,9 @@ It knows the envelope's form, not what any znode means.
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from delta_tables.tables.znode_events import EVENT_COLUMNS
+from streaming.relation import query
 from zklake.events.envelope import VERSION
 
 # What the fold needs of the rows of Spark's Kafka source.
@@ -22,20 +22,28 @@ _LACKS = " ".join(f"WHEN event.{name} IS NULL THEN 'lacks {name}'" for name in _
 
 def parse_records(records: DataFrame, cluster: str) -> DataFrame:
     """Rows of Spark's Kafka source -> event columns, where they stand in Kafka, and `reason`."""
-    record = F.col("value").cast("string")
-    event = F.from_json(record, _SCHEMA, {"columnNameOfCorruptRecord": _CORRUPT})
-    parsed = records.withColumn("event", event).withColumn("reason", F.expr(_reason_sql(cluster)))
-    return parsed.select(
-        *(F.col(f"event.{column.name}") for column in EVENT_COLUMNS),
-        F.col("topic").alias("kafka_topic"),
-        F.col("partition").alias("kafka_partition"),
-        F.col("offset").alias("kafka_offset"),
-        F.col("timestamp").alias("kafka_at"),
-        # The bytes are kept for bad records only: the good ones live on in their columns.
-        F.when(F.col("reason").isNotNull(), F.col("value")).alias("record"),
-        "reason",
-        F.expr(f"coalesce(event.v > {VERSION}, false)").alias("is_newer"),
-    ).withColumns({c.name: F.expr(c.sql) for c in EVENT_COLUMNS if c.sql and c.sql != c.name})
+    return query(_parse_sql("records", cluster), records=records)
+
+
+def _parse_sql(records: str, cluster: str) -> str:
+    event = (
+        f"from_json(CAST(value AS STRING), '{_SCHEMA}', "
+        f"map('columnNameOfCorruptRecord', '{_CORRUPT}'))"
+    )
+    columns = ", ".join(f"{c.sql or c.name} AS {c.name}" for c in EVENT_COLUMNS)
+    return f"""
+SELECT {columns},
+  topic AS kafka_topic,
+  partition AS kafka_partition,
+  offset AS kafka_offset,
+  timestamp AS kafka_at,
+  -- The bytes are kept for bad records only: the good ones live on in their columns.
+  IF(reason IS NOT NULL, value, NULL) AS record,
+  reason,
+  coalesce(v > {VERSION}, false) AS is_newer
+FROM (
+  SELECT event.*, * EXCEPT (event), {_reason_sql(cluster)} AS reason
+  FROM (SELECT *, {event} AS event FROM {records}))"""
 
 
 def _reason_sql(cluster: str) -> str:

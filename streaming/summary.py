@@ -1,10 +1,10 @@
 """What a batch holds, learned in one job: which tables it touches, how far it goes, and the few
-events that the driver itself must follow (ephemerals, controllers, frames, gaps).
+events that the driver itself must follow (ephemerals, frames, gaps, those of the step tables).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -14,19 +14,23 @@ from delta_tables.table import Table
 from streaming.continuity import REPEATED
 from streaming.marks import touches
 from streaming.progress import HEARTBEAT_MS
+from streaming.relation import make_relation, query
 from streaming.sessions import EPHEMERAL_KINDS
-from streaming.steps import controller
+from streaming.steps.registry import STEPS
 from zklake.events.envelope import Event, decode
 
 _FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat")
-_FOLLOWED_KINDS = (*EPHEMERAL_KINDS, *controller.KINDS)
+_FOLLOWED_KINDS = tuple({**EPHEMERAL_KINDS, **{kind: None for s in STEPS for kind in s.kinds}})
 # SQL: an event that the driver itself must follow.
 IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
 DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
-_FOLLOWED_FIELDS = (
-    "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, fidelity, stat, origin, missed, "
-    "gap, frame, "
-    + ", ".join(f"IF(kind IN {controller.KINDS}, {name}, NULL) AS {name}" for name in DATA_FIELDS)
+_FIELDS = (
+    "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, data_hash, fidelity, stat, "
+    "origin, missed, gap, frame"
+)
+_NEEDS_DATA = " OR ".join(step.data_sql for step in STEPS)
+_FOLLOWED_FIELDS = f"{_FIELDS}, " + ", ".join(
+    f"IF({_NEEDS_DATA}, {name}, NULL) AS {name}" for name in DATA_FIELDS
 )
 
 
@@ -93,12 +97,12 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
         **{f"last_{t.name}": f"max(IF(_good AND {touches(t)}, seq, NULL))" for t in tables},
         **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
     }
-    rows = (
-        events.withColumn("_good", F.expr("reason IS NULL"))
-        .groupBy(F.expr("IF(_good, cluster, NULL)").alias("_cluster"))
-        .agg(*(F.expr(sql).alias(name) for name, sql in columns.items()))
-        .collect()
-    )
+    sums = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    rows = query(
+        f"""SELECT IF(_good, cluster, NULL) AS _cluster, {sums}
+        FROM (SELECT *, reason IS NULL AS _good FROM judged) GROUP BY 1""",
+        judged=events,
+    ).collect()
 
     def most(name: str) -> int | None:
         return max((row[name] for row in rows if row[name] is not None), default=None)
@@ -119,6 +123,16 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
         breaks=sum(row["breaks"] for row in rows),
         followed=_in_order(followed),
     )
+
+
+def read_again(events: DataFrame, paths: Collection[tuple[str, str]]) -> tuple[Event, ...]:
+    """All events at these (cluster, path), with their data."""
+    rows = [{"cluster": cluster, "path": path} for cluster, path in paths]
+    places = make_relation(events.sparkSession, "cluster STRING, path STRING", rows)
+    found = events.join(F.broadcast(places), ["cluster", "path"], "left_semi").select(
+        F.expr(f"to_json(struct({_FIELDS}, {', '.join(DATA_FIELDS)}))")
+    )
+    return _in_order([decode(text.encode()) for (text,) in found.toLocalIterator()])
 
 
 def is_odd(table: Table) -> str:

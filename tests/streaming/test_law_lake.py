@@ -19,6 +19,8 @@ from streaming.job import Fold
 from streaming.lake import Lake
 from streaming.progress import read_progress
 from streaming.rebuild import check_names, rebuild
+from streaming.steps.row import Row as StepRow
+from streaming.table_writer import Mark
 from streaming.warmup import frame_records
 from tests.delta_tables.readers import READERS
 from tests.reference.fold.generator import generate
@@ -47,15 +49,17 @@ class CrashingLake(Lake):
         if table.name == self.victim:
             raise Crash
 
-    def append(self, table: Table, rows: DataFrame, count: int) -> None:
+    def append(self, table: Table, rows: DataFrame, count: int, mark: Mark | None = None) -> None:
         self._fail(table)
-        super().append(table, rows, count)
+        super().append(table, rows, count, mark)
 
-    def replace_open(
-        self, table: Table, rows: DataFrame, count: int, *, log_id: str, seq: int
-    ) -> None:
+    def replace_open(self, table: Table, rows: DataFrame, count: int, mark: Mark) -> None:
         self._fail(table)
-        super().replace_open(table, rows, count, log_id=log_id, seq=seq)
+        super().replace_open(table, rows, count, mark)
+
+    def replace_steps(self, table: Table, rows: Sequence[StepRow], mark: Mark) -> None:
+        self._fail(table)
+        super().replace_steps(table, rows, mark)
 
 
 def make_log(seed: int, length: int) -> list[Event]:
