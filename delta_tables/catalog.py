@@ -5,7 +5,10 @@ from __future__ import annotations
 from delta_tables.table import Table
 from delta_tables.tables.admin_operations import ADMIN_OPERATIONS
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP
+from delta_tables.tables.cluster_state import CLUSTER_STATE
+from delta_tables.tables.config_history import CONFIG_HISTORY
 from delta_tables.tables.consumer_membership import CONSUMER_MEMBERSHIP
+from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.controller import CONTROLLER
 from delta_tables.tables.log_gaps import LOG_GAPS
 from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
@@ -24,7 +27,10 @@ TABLES: tuple[Table, ...] = (
     PARTITION_STATE,
     CONSUMER_MEMBERSHIP,
     OWNERSHIP_HISTORY,
+    CONSUMER_OFFSETS,
     ADMIN_OPERATIONS,
+    CONFIG_HISTORY,
+    CLUSTER_STATE,
     ZNODE_EVENTS,
 )
 

@@ -22,7 +22,8 @@ SESSION = Column(
     "nullif(stat.ephemeral_owner, 0)",
 )
 
-ZNODE_COLUMNS = (
+# Of which life and value of a znode a row speaks.
+LIFE_COLUMNS = (
     Column("czxid", "BIGINT", "zxid that created the znode: one czxid is one life of it"),
     Column("znode_version", "INT", "data version of the znode in this state"),
     Column("fidelity", "STRING", "exact, or why the payload is not known: see docs/events.md"),
@@ -37,6 +38,10 @@ ZNODE_COLUMNS = (
         "STRING",
         f"why the payload is null although the znode held a value ({_list(DECODE_ERRORS)})",
     ),
+)
+
+ZNODE_COLUMNS = (
+    *LIFE_COLUMNS,
     Column(
         "unseen_versions",
         "BIGINT",

@@ -30,6 +30,13 @@ _PLAIN_JSON = (
     r"""AND NOT data RLIKE '\\}\\s*[^,}\\]\\s]'"""
 )
 
+# In a SQL literal; possessive, so that the look-ahead after it cannot be dodged.
+_COLON = r"\\s*+:\\s*+"
+_STRING = r'"[^"]*+"\\s*+'
+_STRING_LIST = (
+    rf"(\\[\\s*+({_STRING},?\\s*+)*+\\]|\\{{\\s*+({_STRING}:\\s*+{_STRING},?\\s*+)*+\\}})"
+)
+
 
 @dataclass(frozen=True)
 class Payload:
@@ -41,6 +48,8 @@ class Payload:
     names: tuple[str, ...] = ()
     # Fields that hold a string: Spark would take any other type for text, too.
     strings: tuple[str, ...] = ()
+    # Fields that hold a list or a map of strings, for the same reason.
+    string_lists: tuple[str, ...] = ()
     # SQL over `data`, for kinds that are not JSON: the plain form, and the JSON that says the same.
     is_plain_text_sql: str | None = None
     text_json_sql: str | None = None
@@ -58,6 +67,9 @@ class Payload:
         if self.strings:
             names = "|".join(self.strings)
             plain += f""" AND NOT data RLIKE '"({names})"\\\\s*:\\\\s*[^"\\\\s]'"""
+        if self.string_lists:
+            names = "|".join(self.string_lists)
+            plain += f""" AND NOT data RLIKE '"({names})"{_COLON}(?!{_STRING_LIST})'"""
         return f"(data_zlib_b64 IS NULL AND (data IS NULL OR data = '' OR {plain}))"
 
     @property
@@ -89,4 +101,4 @@ class Payload:
 
 def is_bad_millis(sql: str) -> str:
     """SQL: a timestamp that is neither absent nor a decimal, as a string or a number."""
-    return f"coalesce(NOT {sql} RLIKE '^-?[0-9]{{1,18}}$', false)"
+    return rf"coalesce(NOT {sql} RLIKE '^-?[0-9]{{1,18}}\\z', false)"

@@ -11,14 +11,6 @@ from typing import Literal
 
 from delta_tables.payload import Payload
 
-# deltalake, polars, DuckDB and Trino all read protocol 1; deletion vectors, column mapping, type
-# widening and v2 checkpoints would each raise it.
-_PROPERTIES = {
-    "delta.minReaderVersion": "1",
-    "delta.minWriterVersion": "2",
-    "delta.enableDeletionVectors": "false",
-}
-
 Folded = Literal[
     "append",  # records are added, and never change
     "intervals",  # rows are states that open and close; SQL folds them, key by key
@@ -34,6 +26,9 @@ EndedBy = Literal[
     "unreadable",
     "resync",
     "in_sync",
+    "finished",
+    "cancelled",
+    "removed",
 ]
 
 ENDED_BY: dict[str, str] = {
@@ -45,6 +40,9 @@ ENDED_BY: dict[str, str] = {
     "unreadable": "a value was written that could not be decoded",
     "resync": "a complete look at the tree, with nothing older to vouch for it, did not meet it",
     "in_sync": "the watcher saw everything again",
+    "finished": "the controller was done with it",
+    "cancelled": "a reassignment was taken back, or overtaken, before it was done",
+    "removed": "the override is no longer among those of the entity",
 }
 # How the rows of a znode can end, whatever it says.
 ZNODE_ENDS: tuple[EndedBy, ...] = (
@@ -55,6 +53,8 @@ ZNODE_ENDS: tuple[EndedBy, ...] = (
     "unreadable",
     "resync",
 )
+# Those of a znode that is nobody's ephemeral.
+PERSISTENT_ENDS: tuple[EndedBy, ...] = tuple(end for end in ZNODE_ENDS if end != "session_closed")
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,6 @@ class Column:
     comment: str
     sql: str | None = None
     required: bool = False
-
-    @property
-    def ddl(self) -> str:
-        """The column as a line of CREATE TABLE."""
-        required = " NOT NULL" if self.required else ""
-        return f"`{self.name}` {self.type}{required} COMMENT '{quote(self.comment)}'"
 
 
 @dataclass(frozen=True)
@@ -138,25 +132,6 @@ class Table:
     def schema(self) -> str:
         """The columns as a schema string."""
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
-
-    def create_sql(self, path: str) -> str:
-        """CREATE TABLE at a path, with comments."""
-        columns = ",\n  ".join(column.ddl for column in self.columns)
-        partitions = (
-            f"\nPARTITIONED BY ({', '.join(self.partition_by)})" if self.partition_by else ""
-        )
-        properties = ", ".join(
-            f"'{key}' = '{value}'" for key, value in (_PROPERTIES | self.properties).items()
-        )
-        return (
-            f"CREATE TABLE IF NOT EXISTS delta.`{path}` (\n  {columns}\n) USING delta{partitions}\n"
-            f"COMMENT '{quote(self.grain)}'\nTBLPROPERTIES ({properties})"
-        )
-
-
-def quote(text: str) -> str:
-    """Text for the inside of a SQL string literal."""
-    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def millis(sql: str) -> str:

@@ -19,7 +19,8 @@ from streaming.frames import Frames
 from streaming.lake import Lake
 from streaming.sessions import Ephemeral, Sessions
 from streaming.sights import State
-from streaming.turn import Memory, StepState
+from streaming.steps.folding import StepState
+from streaming.turn import Memory
 from zklake.events.envelope import Event, Frame
 
 Tables = dict[str, DeltaTable]
@@ -39,7 +40,7 @@ def recall(lake: Lake, log_id: str, seq: int) -> Memory:
 
 
 def _recall_rows(tables: Tables, table: Table, seq: int) -> list[dict[str, Any]]:
-    sql = f"SELECT * FROM {table.name} WHERE is_open OR valid_to_seq > {seq}"  # noqa: S608
+    sql = f"SELECT * FROM {table.name} WHERE is_open OR valid_to_seq > {seq}"
     rows = reading.query_rows(tables, sql)
     times = {column.name for column in table.columns if column.type == "TIMESTAMP"}
     return [
@@ -54,7 +55,7 @@ def _recall_ephemerals(tables: Tables, seq: int) -> dict[str, Ephemeral]:
         if not table.ephemeral_paths:
             continue
         sql = (
-            f"SELECT * FROM {table.name} WHERE session IS NOT NULL "  # noqa: S608
+            f"SELECT * FROM {table.name} WHERE session IS NOT NULL "
             f"AND valid_from_seq <= {seq} AND (is_open OR valid_to_seq > {seq})"
         )
         for row in reading.query_rows(tables, sql):
@@ -76,7 +77,7 @@ def _place(table: Table, row: dict[str, Any]) -> str:
 def _recall_frames(tables: Tables, seq: int) -> Frames:
     frames = Frames()
     sql = (
-        "SELECT cluster, log_id, seq, op, observed_at_ms, frame['id'] AS id, frame['base'] AS base "  # noqa: S608
+        "SELECT cluster, log_id, seq, op, observed_at_ms, frame['id'] AS id, frame['base'] AS base "
         "FROM znode_events WHERE op IN ('frame_begin', 'in_sync', 'seq_hole') "
         f"AND seq <= {seq} ORDER BY seq"
     )

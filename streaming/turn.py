@@ -8,7 +8,7 @@ events. The result depends only on the order of events, never on how they were c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from pyspark.sql import DataFrame
@@ -18,34 +18,11 @@ from streaming.annotations import Range, annotate, annotate_inputs, rewrite_odd
 from streaming.frames import Closure, Frames
 from streaming.intervals import fold
 from streaming.sessions import Sessions
-from streaming.steps.controller import KINDS as CONTROLLER_KINDS
-from streaming.steps.controller import fold_controller
-from streaming.steps.log_gaps import OPS as GAP_OPS
-from streaming.steps.log_gaps import Blindness, find_blindness, fold_log_gaps
+from streaming.steps.folding import StepState, fold_steps, make_states
 from streaming.steps.row import Row
-from streaming.summary import Summary
+from streaming.steps.surroundings import Place, Surroundings
+from streaming.summary import Summary, read_again
 from zklake.events.envelope import Event
-
-
-@dataclass
-class StepState:
-    """A step table as the driver holds it: its rows, and the last seq that is in them."""
-
-    # The open ones; right after a start also those that ended beyond the watermark.
-    rows: list[Row] = field(default_factory=list)
-    marker: int = -1
-    # Whether events since have changed something that the lake does not hold yet.
-    is_changed: bool = False
-
-    @property
-    def open_rows(self) -> list[Row]:
-        """What the next events go on from."""
-        return [row for row in self.rows if row["is_open"]]
-
-    @property
-    def ended_rows(self) -> list[Row]:
-        """What the lake holds for good."""
-        return [row for row in self.rows if not row["is_open"]]
 
 
 @dataclass
@@ -54,9 +31,7 @@ class Memory:
 
     sessions: dict[str, Sessions] = field(default_factory=dict)
     frames: dict[str, Frames] = field(default_factory=dict)
-    steps: dict[str, StepState] = field(
-        default_factory=lambda: {"log_gaps": StepState(), "controller": StepState()}
-    )
+    steps: dict[str, StepState] = field(default_factory=make_states)
 
 
 @dataclass(frozen=True)
@@ -85,20 +60,17 @@ def prepare(
     closures = _follow_frames(memory, summary.followed)
     ranges, cuts = _follow_sessions(memory, summary, closures, final, breaks)
     followed = [e for e in summary.followed if e.seq < cuts.get(e.cluster, e.seq + 1)]
-    gaps = _fold_gaps(memory.steps["log_gaps"], followed)
-    blindness = find_blindness(gaps)
-    closures = {
-        place: replace(c, gap_from_ms=_look_up(blindness, c.cluster, c.end_seq))
-        for place, c in closures.items()
-    }
-    reigns = _fold_reigns(memory.steps["controller"], followed, ranges, closures, blindness)
+    around = Surroundings(_find_session_closes(followed, ranges), closures)
+    step_rows, around = fold_steps(
+        memory.steps, followed, around, lambda paths: read_again(events, paths)
+    )
     annotated = annotate(_cut(events, cuts), "is_session_close", "BOOLEAN", ranges, "false")
-    gap_ranges = [Range(b.cluster, b.first_seq, b.last_seq, b.from_ms) for b in blindness]
+    gap_ranges = [Range(b.cluster, b.first_seq, b.last_seq, b.from_ms) for b in around.blindness]
     return Turn(
         events=annotate(annotated, "gap_from_ms", "BIGINT", gap_ranges),
-        closures=tuple(closures.values()),
+        closures=tuple(around.closures.values()),
         cuts=cuts,
-        step_rows={"log_gaps": gaps, "controller": reigns},
+        step_rows=step_rows,
     )
 
 
@@ -147,48 +119,20 @@ def _follow_sessions(
     return ranges, cuts
 
 
-def _fold_gaps(state: StepState, followed: list[Event]) -> list[Row]:
-    events = [e for e in followed if e.op in GAP_OPS and e.seq > state.marker]
-    state.is_changed = bool(events)
-    return state.ended_rows + fold_log_gaps(state.open_rows, events)
-
-
-def _fold_reigns(
-    state: StepState,
-    followed: list[Event],
-    ranges: list[Range],
-    closures: dict[tuple[str, int], Closure],
-    blindness: list[Blindness],
-) -> list[Row]:
-    events = [
-        e
-        for e in followed
-        if (e.kind in CONTROLLER_KINDS or (e.cluster, e.seq) in closures) and e.seq > state.marker
-    ]
-    state.is_changed = bool(events)
-    closes = {
-        (e.cluster, e.seq)
-        for e in events
-        if e.op == "delete"
+def _find_session_closes(followed: list[Event], ranges: list[Range]) -> frozenset[Place]:
+    """The followed deletes that ended a session."""
+    by_cluster: dict[str, list[Range]] = {}
+    for ended in ranges:
+        by_cluster.setdefault(ended.cluster, []).append(ended)
+    return frozenset(
+        (event.cluster, event.seq)
+        for event in followed
+        if event.op == "delete"
         and any(
-            r.cluster == e.cluster and r.first_seq <= e.seq <= (r.last_seq or 0) for r in ranges
+            ended.first_seq <= event.seq <= (ended.last_seq or 0)
+            for ended in by_cluster.get(event.cluster, ())
         )
-    }
-    return state.ended_rows + fold_controller(
-        state.open_rows,
-        events,
-        closes,
-        closures,
-        lambda cluster, seq: _look_up(blindness, cluster, seq),
     )
-
-
-def _look_up(blindness: list[Blindness], cluster: str, seq: int) -> int | None:
-    for gap in reversed(blindness):
-        is_before_end = gap.last_seq is None or seq <= gap.last_seq
-        if gap.cluster == cluster and gap.first_seq <= seq and is_before_end:
-            return gap.from_ms
-    return None
 
 
 def _cut(events: DataFrame, cuts: dict[str, int]) -> DataFrame:

@@ -1,56 +1,57 @@
-"""admin_operations: what operators asked of the controller through ZooKeeper, until it was done."""
+"""admin_operations: what operators asked of the controller, from the request until it was done.
+
+Requests stand under /admin. A reassignment that was asked for by the API (2.4 and later) leaves no
+request: the topic's adding and removing replicas show it. One that shows in both is one row.
+"""
 
 from __future__ import annotations
 
-from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
-from delta_tables.payload import Payload
-from delta_tables.table import ZNODE_ENDS, Column, Table
-
-_PARTITIONS = "ARRAY<STRUCT<topic: STRING, partition: INT, replicas: ARRAY<INT>>>"
-
-_REQUEST = Payload(
-    fields=f"partitions {_PARTITIONS}",
-    strings=("topic",),
-    empty_kinds=("topic_deletion",),
-    is_malformed_sql=(
-        "payload.partitions IS NULL OR exists(payload.partitions, wanted -> wanted IS NULL "
-        "OR wanted.topic IS NULL OR wanted.partition IS NULL OR wanted.partition < 0 "
-        "OR kind = 'reassignment' AND (wanted.replicas IS NULL "
-        "OR exists(wanted.replicas, replica -> replica IS NULL)))"
-    ),
-)
+from delta_tables.intervals import CLUSTER, LIFE_COLUMNS, PARTITION_BY, VALIDITY_COLUMNS
+from delta_tables.table import Column, Table
 
 ADMIN_OPERATIONS = Table(
     name="admin_operations",
-    grain="One row per state of one request under /admin; it ends when the controller is done.",
-    folded="intervals",
-    kinds=("reassignment", "preferred_election", "topic_deletion"),
-    payload=_REQUEST,
+    grain="One row per operation on one partition (reassignment, election) or topic (deletion).",
+    folded="steps",
+    kinds=("reassignment", "preferred_election", "topic_deletion", "topic"),
     columns=(
         CLUSTER,
         Column(
             "operation",
             "STRING",
             "reassignment, preferred_election or topic_deletion",
-            "kind",
             required=True,
         ),
+        Column("topic", "STRING", "name of the topic; null: the request could not be read"),
+        Column("partition", "INT", "number of the partition; null for a topic_deletion"),
         Column(
-            "topic",
-            "STRING",
-            "topic that shall be deleted; null for the others: see partitions",
-            "IF(kind = 'topic_deletion', get(split(path, '/'), 3), NULL)",
+            "replicas",
+            "ARRAY<INT>",
+            "reassignment: the replicas that it shall have, the preferred leader first",
         ),
         Column(
-            "partitions",
-            _PARTITIONS,
-            "partitions asked for; of a reassignment those not yet moved, and their new replicas",
-            "payload.partitions",
+            "adding_replicas",
+            "ARRAY<INT>",
+            "reassignment: replicas that are added, as the topic last said; null: it never did",
         ),
-        *INTERVAL_COLUMNS,
+        Column(
+            "removing_replicas",
+            "ARRAY<INT>",
+            "reassignment: replicas that are removed, as the topic last said; null: it never did",
+        ),
+        Column(
+            "is_inferred",
+            "BOOLEAN",
+            "whether only the replicas of the topic showed it: asked for by the API, which leaves "
+            "no request under /admin",
+            required=True,
+        ),
+        *LIFE_COLUMNS,
+        *VALIDITY_COLUMNS,
+        Column("fold_state", "STRING", "what the fold must remember beyond the row (JSON)"),
     ),
-    key=("cluster", "operation", "topic"),
-    ends=ZNODE_ENDS,
+    key=("cluster", "operation", "topic", "partition"),
+    ends=("finished", "cancelled", "deleted", "changed", "recreated", "unreadable", "resync"),
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "139"},
 )

@@ -15,6 +15,7 @@ _REGISTRATION = Payload(
     ),
     versions=(1, 2, 3, 4, 5),
     strings=("host", "rack", "timestamp"),
+    string_lists=("endpoints", "listener_security_protocol_map"),
     is_malformed_sql=(
         "IF(payload.version = 1, payload.host IS NULL OR payload.port IS NULL, "
         "payload.endpoints IS NULL) "

@@ -22,6 +22,21 @@ _OWNER = Payload(
     ),
 )
 
+TOPIC = Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 4)", required=True)
+PARTITION = Column(
+    "partition",
+    "INT",
+    "number of the partition",
+    f"try_cast(IF({_OLD_NAME}, element_at(split({_NAME}, '-'), 2), {_NAME}) AS INT)",
+    required=True,
+)
+BROKER_ID = Column(
+    "broker_id",
+    "INT",
+    "0.7 only: the broker whose partition it is; null since 0.8",
+    f"IF({_OLD_NAME}, try_cast(element_at(split({_NAME}, '-'), 1) AS INT), NULL)",
+)
+
 OWNERSHIP_HISTORY = Table(
     name="ownership_history",
     grain="One row per tenure of one owner on one partition of a group; holes are unowned time.",
@@ -32,20 +47,9 @@ OWNERSHIP_HISTORY = Table(
         CLUSTER,
         COORDINATOR,
         GROUP_ID,
-        Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 4)", required=True),
-        Column(
-            "partition",
-            "INT",
-            "number of the partition",
-            f"try_cast(IF({_OLD_NAME}, element_at(split({_NAME}, '-'), 2), {_NAME}) AS INT)",
-            required=True,
-        ),
-        Column(
-            "broker_id",
-            "INT",
-            "0.7 only: the broker whose partition it is; null since 0.8",
-            f"IF({_OLD_NAME}, try_cast(element_at(split({_NAME}, '-'), 1) AS INT), NULL)",
-        ),
+        TOPIC,
+        PARTITION,
+        BROKER_ID,
         Column("owner", "STRING", "thread id: the member's id and its stream", "payload.thread_id"),
         Column(
             "owner_member_id",

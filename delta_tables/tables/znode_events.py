@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from delta_tables.struct_types import write_type
 from delta_tables.table import Column, Table, millis
+from zklake.events.samples import GroupCommits, GroupState, LogEnds
 
 STAT = (
     "STRUCT<czxid: BIGINT, mzxid: BIGINT, pzxid: BIGINT, ctime: BIGINT, mtime: BIGINT, "
@@ -60,11 +62,30 @@ EVENT_COLUMNS = (
     Column("missed", "INT", "data versions of the znode before this one that nobody saw", "missed"),
     Column("gap", GAP, "what is known of a time in which the watcher could not see", "gap"),
     Column("frame", FRAME, "a complete look at the tree: where it begins and ends", "frame"),
+    Column(
+        "log_ends",
+        write_type(LogEnds),
+        "log start and end offsets that changed, and the sampling round that ends here",
+        "log_ends",
+    ),
+    Column(
+        "group_commit",
+        write_type(GroupCommits),
+        "offset commits of Kafka-stored groups, the last of each key in an interval",
+        "group_commit",
+    ),
+    Column(
+        "group_state",
+        write_type(GroupState),
+        "members and assignment of a Kafka-stored group",
+        "group_state",
+    ),
 )
 
 ZNODE_EVENTS = Table(
     name="znode_events",
-    grain="One row per record of the log; of the heartbeats only the first of each minute.",
+    grain="One row per record of the log; of the heartbeats only the first of each minute. "
+    "Offsets and samples are kept for maintenance.sample_days (7 days).",
     columns=(
         *EVENT_COLUMNS,
         Column(
@@ -91,5 +112,5 @@ ZNODE_EVENTS = Table(
     ),
     key=("cluster", "seq"),
     partition_by=("observed_on",),
-    properties={"delta.appendOnly": "true", "delta.checkpointInterval": "101"},
+    properties={"delta.checkpointInterval": "101"},
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lab.stories.broker_stories import CONTROLLER_FAILOVER, ROLLING_RESTART
+from lab.stories.config_stories import CONFIG_CHANGES
 from lab.stories.member_stories import CONSUMER_CRASH, FLAPPING_MEMBER, REBALANCE_STORM
 from lab.stories.offset_stories import OFFSET_REWIND, QUIET_DAY, STUCK_CONSUMER
 from lab.stories.story import Story
@@ -27,6 +28,7 @@ STORIES = (
     OFFSET_REWIND,
     STUCK_CONSUMER,
     REBALANCE_STORM,
+    CONFIG_CHANGES,
 )
 
 

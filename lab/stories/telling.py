@@ -11,8 +11,12 @@ from lab.stories.stage import Stage
 from lab.stories.story import Story
 from lab.stories.truth import Fact
 
-# Leaders move when the story says so, not when the controller thinks it is time.
-BROKER_SETTINGS = {"auto.leader.rebalance.enable": "false"}
+BROKER_SETTINGS = {
+    # Leaders move when the story says so, not when the controller thinks it is time.
+    "auto.leader.rebalance.enable": "false",
+    # Passwords in /config/brokers are encrypted with this; without it brokers take none.
+    "password.encoder.secret": "of-the-lab",
+}
 
 
 def _say_nothing(line: str) -> None:

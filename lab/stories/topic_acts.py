@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from confluent_kafka import ElectionType, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import NewPartitions, NewTopic
 
+from lab.stories.raw_requests import alter_reassignment
 from lab.stories.step import Act, Fields
 from zklake.errors import LabError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Replicas by partition, preferred leader first.
 Placement = tuple[tuple[int, ...], ...]
+Way = Literal["znode", "api"]
 REASSIGN = "/admin/reassign_partitions"
 ELECT = "/admin/preferred_replica_election"
 _ADMIN_S = 60.0
@@ -65,31 +67,41 @@ class AddPartitions(Act):
 
 @dataclass(frozen=True)
 class DeleteTopic(Act):
-    """By the API; over when the controller has removed topic and request."""
+    """Over when the controller has removed topic and request, which the API writes too."""
 
     fact: ClassVar[str] = "topic_deleted"
     topic: str
+    by: Way = "api"
 
     def perform(self, stage: Stage) -> Fields:
-        stage.admin.delete_topics([self.topic])[self.topic].result(_ADMIN_S)
+        request = f"/admin/delete_topics/{self.topic}"
+        if self.by == "znode":
+            stage.zookeeper.create(request)
+        else:
+            stage.admin.delete_topics([self.topic])[self.topic].result(_ADMIN_S)
         stage.wait_until_gone(f"/brokers/topics/{self.topic}")
-        stage.wait_until_gone(f"/admin/delete_topics/{self.topic}")
+        stage.wait_until_gone(request)
         return {}
 
 
 @dataclass(frozen=True)
 class Reassign(Act):
-    """By the znode of the old `--zookeeper` tool, which a 3.9 controller still obeys."""
+    """By the znode of the old `--zookeeper` tool, which a 3.9 controller still obeys, or by API."""
 
     fact: ClassVar[str] = "reassigned"
     topic: str
     partition: int
     replicas: tuple[int, ...]
+    by: Way = "znode"
 
     def perform(self, stage: Stage) -> Fields:
-        one = {"topic": self.topic, "partition": self.partition, "replicas": self.replicas}
-        stage.zookeeper.create(REASSIGN, _write_request([one]))
-        stage.wait_until_gone(REASSIGN)
+        if self.by == "znode":
+            one = {"topic": self.topic, "partition": self.partition, "replicas": self.replicas}
+            stage.zookeeper.create(REASSIGN, _write_request([one]))
+            stage.wait_until_gone(REASSIGN)
+        else:
+            controller = stage.find_broker("controller").address
+            alter_reassignment(controller, self.topic, self.partition, self.replicas)
         stage.patience.wait_for(lambda: self._is_done(stage), f"the end of {self}")
         return {}
 
@@ -106,7 +118,7 @@ class ElectPreferred(Act):
     fact: ClassVar[str] = "preferred_elected"
     topic: str
     partitions: tuple[int, ...]
-    by: Literal["znode", "api"]
+    by: Way
 
     def perform(self, stage: Stage) -> Fields:
         if self.by == "znode":

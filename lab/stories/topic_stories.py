@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from lab.stories.group_acts import JoinGroup, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
@@ -16,8 +15,11 @@ from lab.stories.topic_acts import (
     ElectPreferred,
     Produce,
     Reassign,
+    Way,
 )
 from lab.stories.topic_looks import LeadersAre, TopicIsGone
+
+_WAYS: tuple[Way, ...] = ("znode", "api")
 
 
 def _add_partitions(cast: Cast) -> Iterator[Step]:
@@ -45,9 +47,10 @@ def _reassign(cast: Cast) -> Iterator[Step]:
     yield Produce(topic, tuple(cast.dice.randint(10, 50) for _ in placement))
     yield JoinGroup(group, "a", topic)
     yield OwnersAre(group, topic, ("a",))
-    for partition in cast.dice.sample(range(3), 2):
+    ways = cast.dice.sample(_WAYS, 2)
+    for partition, by in zip(cast.dice.sample(range(3), 2), ways, strict=True):
         placement[partition] = _move(cast, placement[partition])
-        yield Reassign(topic, partition, placement[partition])
+        yield Reassign(topic, partition, placement[partition], by)
         yield LeadersAre(topic, tuple(placement))
         # Any change of the topic's znode makes its groups rebalance: to the same owners.
         yield OwnersAre(group, topic, ("a",))
@@ -66,8 +69,7 @@ def _elect_preferred(cast: Cast) -> Iterator[Step]:
     topic, replicas = cast.name("orders"), cast.place(partitions=3, replication=3)
     yield CreateTopic(topic, replicas)
     yield LeadersAre(topic, replicas, preferred=True)
-    ways: tuple[Literal["znode", "api"], ...] = ("znode", "api")
-    for by in cast.dice.sample(ways, 2):
+    for by in cast.dice.sample(_WAYS, 2):
         # Another order of the same replicas: nothing moves, but the leader is no longer first.
         replicas = tuple((*of_one[1:], of_one[0]) for of_one in replicas)
         for partition, of_one in enumerate(replicas):
@@ -100,7 +102,11 @@ def _recreate(cast: Cast) -> Iterator[Step]:
 PARTITIONS_ADDED = Story(
     "partitions-added", "A topic grows twice while a group of two reads it.", _add_partitions
 )
-REASSIGNMENT = Story("reassignment", "Replicas of two partitions move to other brokers.", _reassign)
+REASSIGNMENT = Story(
+    "reassignment",
+    "Replicas of two partitions move to other brokers, by znode and by API.",
+    _reassign,
+)
 PREFERRED_ELECTION = Story(
     "preferred-election",
     "Leaders fall out of the first place and are elected back, by znode and by API.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -17,28 +17,18 @@ from streaming.steps.reigns import (
     open_without,
     take_epoch,
 )
-from streaming.steps.row import Row, close_row, open_row, tame
+from streaming.steps.row import Moment, Row, end_row, find_moment, open_row, tame
+from streaming.steps.surroundings import Surroundings
 from zklake.events.envelope import Event, Stat
 from zklake.events.payloads.controller import Controller
 
 KINDS = ("controller", "controller_epoch")
 
-# When the watcher, at this place in the log, had last seen everything.
-GapFrom = Callable[[str, int], int | None]
-
 
 def fold_controller(
-    rows: Sequence[Row],
-    events: Iterable[Event],
-    session_closes: Collection[tuple[str, int]],
-    closures: Mapping[tuple[str, int], Closure],
-    gap_from: GapFrom,
+    rows: Sequence[Row], events: Iterable[Event], around: Surroundings
 ) -> list[Row]:
-    """The open rows and these events -> the rows that stand open then, and those just ended.
-
-    `session_closes`: (cluster, seq) of the deletes that ended a session. `closures`: by (cluster,
-    seq) of the in_sync that ends the frame.
-    """
+    """The open rows and these events -> the rows that stand open then, and those just ended."""
     lines: dict[str, Line] = {}
     for row in rows:
         memory = msgspec.json.decode(row["fold_state"], type=Memory)
@@ -46,13 +36,13 @@ def fold_controller(
     for event in events:
         line = lines.setdefault(event.cluster, Line(event.cluster))
         place = (event.cluster, event.seq)
-        if place in closures:
-            _resync(line, closures[place], gap_from)
+        if place in around.closures:
+            _resync(line, around.closures[place], around)
         elif event.kind == "controller_epoch":
             take_epoch(line, event)
         elif event.kind == "controller" and event.op == "delete":
-            word = "session_closed" if place in session_closes else "deleted"
-            _end(line, event, word, gap_from(*place) if event.origin == "resync" else None)
+            word = "session_closed" if place in around.session_closes else "deleted"
+            _end(line, around.find_end(event), word)
         elif event.kind == "controller" and event.op in SEEN:
             _see(line, event)
     for line in lines.values():
@@ -82,13 +72,12 @@ def _standing(row: Row) -> State:
 def _read_row(event: Event, stat: Stat) -> Row:
     payload, error = read_payload(event)
     known = payload if isinstance(payload, Controller) else None
-    zxid, at_ms = _moment(event, stat)
-    state = read_state(event)
+    moment, state = find_moment(event), read_state(event)
     return open_row(
         event.cluster,
-        event.seq,
-        zxid,
-        at_ms,
+        moment.seq,
+        moment.zxid,
+        moment.at_ms,
         controller_id=known.controller_id if known else None,
         controller_epoch=None,
         kraft_controller_epoch=known.kraft_controller_epoch if known else None,
@@ -100,17 +89,6 @@ def _read_row(event: Event, stat: Stat) -> Row:
         is_known=known is not None,
         decode_error=error,
         unseen_versions=0,
-    )
-
-
-def _moment(event: Event, stat: Stat) -> tuple[int | None, int]:
-    """The zxid and the time at which a state began."""
-    is_create = event.op == "create"
-    zxid = stat.czxid if is_create else stat.mzxid
-    at_ms = stat.ctime if is_create else stat.mtime
-    return (
-        event.zxid if zxid is None else zxid,
-        event.observed_at_ms if at_ms is None else at_ms,
     )
 
 
@@ -133,7 +111,7 @@ def _succeed(line: Line, row: Row, event: Event) -> None:
             ended_by = "recreated"
         elif row["decode_error"] is not None:
             ended_by = "unreadable"
-    close_row(former, event.seq, row["valid_from_zxid"], row["valid_from_at"], ended_by=ended_by)
+    end_row(former, Moment(event.seq, row["valid_from_zxid"], row["valid_from_at"]), ended_by)
 
 
 def _is_blank(row: Row) -> bool:
@@ -151,18 +129,14 @@ def _is_birth(former: Row, row: Row, event: Event) -> bool:
     return is_first or (zxid is not None and zxid == former["valid_from_zxid"])
 
 
-def _end(line: Line, event: Event, word: str, gap_ms: int | None) -> None:
+def _end(line: Line, moment: Moment, word: str) -> None:
     if line.memory.stands:
-        row = line.rows[-1]
-        close_row(row, event.seq, event.zxid, event.observed_at_ms, ended_by=word, at_min_ms=gap_ms)
-        open_without(line, event.seq, event.zxid, event.observed_at_ms, is_known=True)
+        end_row(line.rows[-1], moment, word)
+        open_without(line, moment, is_known=True)
 
 
-def _resync(line: Line, closure: Closure, gap_from: GapFrom) -> None:
+def _resync(line: Line, closure: Closure, around: Surroundings) -> None:
     if line.memory.epoch_seen_seq < closure.begin_seq:
         line.memory.epoch = line.memory.epoch_zxid = None
     if line.memory.stands and line.rows[-1]["seen_seq"] < closure.begin_seq:
-        seq, at_ms = closure.end_seq, closure.observed_at_ms
-        gap_ms = gap_from(line.cluster, seq)
-        close_row(line.rows[-1], seq, None, at_ms, ended_by="resync", at_min_ms=gap_ms)
-        open_without(line, seq, None, at_ms, is_known=True)
+        _end(line, around.find_resync(closure), "resync")

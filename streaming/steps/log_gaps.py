@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from streaming.steps.row import Row, close_row, open_row
+from streaming.steps.surroundings import Blindness, Surroundings
 from zklake.events.envelope import Event, Gap
 
 OPS = ("gap", "in_sync", "seq_hole", "seq_repeat")
 
 
-class Blindness(NamedTuple):
-    """A range of seq in which a gap was in force, and since when the watcher had been blind."""
-
-    cluster: str
-    first_seq: int
-    last_seq: int | None
-    from_ms: int | None
-
-
-def fold_log_gaps(rows: Sequence[Row], events: Iterable[Event]) -> list[Row]:
+def fold_log_gaps(rows: Sequence[Row], events: Iterable[Event], around: Surroundings) -> list[Row]:
     """The open rows and these events -> the rows that stand open then, and those just ended."""
     folded = [dict(row) for row in rows]
     for event in events:
@@ -32,7 +23,7 @@ def fold_log_gaps(rows: Sequence[Row], events: Iterable[Event]) -> list[Row]:
     return folded
 
 
-def find_blindness(rows: Iterable[Row]) -> list[Blindness]:
+def find_blindness(rows: Iterable[Row]) -> tuple[Blindness, ...]:
     """Where gaps of the whole tree were in force; where several were, the newest counts."""
     found: list[Blindness] = []
     # A row that ends where it begins is a count or a hole: nothing happens inside it.
@@ -45,7 +36,7 @@ def find_blindness(rows: Iterable[Row]) -> list[Blindness]:
                 last_seq=first - 1 if last is None else min(last, first - 1)
             )
         found.append(Blindness(row["cluster"], first, row["valid_to_seq"], row["valid_from_at"]))
-    return found
+    return tuple(found)
 
 
 def _open(rows: Iterable[Row], cluster: str) -> list[Row]:

@@ -14,7 +14,7 @@ import msgspec
 
 from streaming.decoding import read_payload
 from streaming.sights import is_touch
-from streaming.steps.row import Row, open_row
+from streaming.steps.row import Moment, Row, open_row
 from zklake.events.envelope import Event, Stat
 from zklake.events.payloads.controller import ControllerEpoch
 
@@ -48,10 +48,17 @@ class Line:
     memory: Memory = field(default_factory=Memory)
 
 
-def open_without(line: Line, seq: int, zxid: int | None, at_ms: int, *, is_known: bool) -> None:
+def open_without(line: Line, moment: Moment, *, is_known: bool) -> None:
     """Nobody reigns, or it is not known yet who does."""
-    empty = dict.fromkeys(_EMPTY)
-    row = open_row(line.cluster, seq, zxid, at_ms, **empty, is_known=is_known, unseen_versions=0)
+    row = open_row(
+        line.cluster,
+        moment.seq,
+        moment.zxid,
+        moment.at_ms,
+        **dict.fromkeys(_EMPTY),
+        is_known=is_known,
+        unseen_versions=0,
+    )
     line.rows.append(row)
     line.memory.stands = False
     carry_epoch(line, row)
@@ -78,7 +85,8 @@ def take_epoch(line: Line, event: Event) -> None:
     if is_touch(event):
         return
     if not line.rows:
-        open_without(line, event.seq, event.zxid, event.observed_at_ms, is_known=False)
+        moment = Moment(event.seq, event.zxid, event.observed_at_ms)
+        open_without(line, moment, is_known=False)
     payload, _ = read_payload(event)
     if isinstance(payload, ControllerEpoch):
         memory.epoch = payload.controller_epoch

@@ -5,12 +5,37 @@ Pure. What all interval rows have in common: how one opens, how it ends.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+from zklake.events.envelope import Event, Stat
 
 Row = dict[str, Any]
 
 # The times that Spark's timestamps and Python's both can hold.
 _LAST_MS = 253_402_300_799_999
+
+
+class Moment(NamedTuple):
+    """Where in the log and when something happened. `min_ms`: a gap hid it, it came after this."""
+
+    seq: int
+    zxid: int | None
+    at_ms: int | None
+    min_ms: int | None = None
+
+
+def find_moment(event: Event) -> Moment:
+    """The moment of a create, set, read or delete: by the znode's own clock, where it is known."""
+    stat = event.stat or Stat()
+    zxid, at_ms = {
+        "create": (stat.czxid, stat.ctime),
+        "delete": (event.zxid, None),
+    }.get(event.op, (stat.mzxid, stat.mtime))
+    return Moment(
+        event.seq,
+        event.zxid if zxid is None else zxid,
+        event.observed_at_ms if at_ms is None else at_ms,
+    )
 
 
 def tame(at_ms: int | None) -> int | None:
@@ -58,3 +83,8 @@ def close_row(
         ended_by=ended_by,
         is_open=False,
     )
+
+
+def end_row(row: Row, moment: Moment, ended_by: str) -> None:
+    """End a state at a moment."""
+    close_row(row, *moment[:3], ended_by=ended_by, at_min_ms=moment.min_ms)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.creation import create_table
 from delta_tables.docs import describe
 from delta_tables.intervals import INTERVAL_COLUMNS, VALIDITY_COLUMNS
 from delta_tables.table import ENDED_BY, Column, Table
@@ -106,14 +107,19 @@ def test_znode_events_reads_every_field_of_the_envelope() -> None:
         assert [field.split(":")[0] for field in fields] == list(struct.__struct_fields__)
 
 
-def test_a_table_as_ddl() -> None:
-    sql = TABLES[0].create_sql("/lake/c/quarantine")
-    assert sql.startswith(
-        "CREATE TABLE IF NOT EXISTS delta.`/lake/c/quarantine` (\n  `kafka_topic`"
-    )
-    assert "`reason` STRING COMMENT 'why it could not be folded'" in sql
-    assert "'delta.minReaderVersion' = '1'" in sql
-    assert "the record\\'s bytes" in sql
+def test_a_table_is_created_as_it_is_described(tmp_path: Path) -> None:
+    for table in TABLES:
+        delta = create_table(table, str(tmp_path / table.name))
+        assert (delta.protocol().min_reader_version, delta.protocol().min_writer_version) == (1, 2)
+        described = [(c.name, c.comment, not c.required) for c in table.columns]
+        fields = delta.schema().fields
+        assert [(f.name, f.metadata["comment"], f.nullable) for f in fields] == described
+        made = delta.metadata()
+        assert (made.description, tuple(made.partition_columns)) == (
+            table.grain,
+            table.partition_by,
+        )
+        assert made.configuration.items() >= table.properties.items()
 
 
 def test_the_tables_are_known_without_pyspark() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from tests.reference.tree import Change, split
 
+Fact = dict[str, Any]
+
 
 class Contradiction(Exception):
     """The log does not say what the truth says."""
@@ -62,7 +64,26 @@ class Past:
             if from_ms <= change.time_ms <= to_ms and op in ("", change.op)
         ]
 
+    def only(self, fact: Fact, op: str, path: str) -> Change:
+        """The only change of one path and kind in the fact's time."""
+        return _only(self.between(path, fact["from_ms"], fact["to_ms"], op), f"{op} {path}")
+
+    def only_child(self, fact: Fact, op: str, parent: str) -> Change:
+        """The only change of that kind of any child in the fact's time."""
+        found = [
+            change
+            for name in sorted(self._children.get(parent, ()))
+            for change in self.between(f"{parent}/{name}", fact["from_ms"], fact["to_ms"], op)
+        ]
+        return _only(found, f"{op} {parent}/*")
+
     def moments(self, from_ms: int, to_ms: int) -> list[int]:
         """The first moment, and every later one at which anything changed."""
         times = {change.time_ms for change in self.changes}
         return sorted({from_ms} | {ms for ms in times if from_ms < ms <= to_ms})
+
+
+def _only(found: list[Change], what: str) -> Change:
+    if len(found) != 1:
+        raise Contradiction(f"{len(found)} transactions of the kind `{what}`, not one")
+    return found[0]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from tests.reference.past import Contradiction, Past
-
-Fact = dict[str, Any]
+from tests.reference.past import Contradiction, Fact, Past
+from tests.reference.story_admin_truth import SECRET, read_config
 
 
 def check_state(past: Past, fact: Fact) -> None:
@@ -66,6 +64,11 @@ def _offsets_are(past: Past, fact: Fact, ms: int) -> Fact:
     return {"offsets": {partition: int(offset) for partition, offset in offsets.items()}}
 
 
+def _config_is(past: Past, fact: Fact, ms: int) -> Fact:
+    config = read_config(past, f"/config/{fact['entity_type']}/{fact['entity']}", ms)
+    return {"config": {k: None if k.endswith(SECRET) else v for k, v in config.items()}}
+
+
 def assign_by_range(past: Past, group: str, topic: str, ms: int) -> dict[str, str]:
     """Kafka's range formula over the members, streams and partitions of that moment."""
     threads = sorted(
@@ -95,4 +98,5 @@ VIEWS: Mapping[str, Callable[[Past, Fact, int], Fact]] = {
     "topic_is_gone": _topic_is_gone,
     "owners_are": _owners_are,
     "offsets_are": _offsets_are,
+    "config_is": _config_is,
 }

@@ -6,16 +6,14 @@ time, and nothing of the kind that acts make happened without an act.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from tests.reference.past import Contradiction, Past, expect
-from tests.reference.story_states import Fact, check_state
+from tests.reference.past import Contradiction, Fact, Past, expect
+from tests.reference.story_admin_truth import ADMIN_ACTS, ELECT, NUDGES, REASSIGN
+from tests.reference.story_states import check_state
 from tests.reference.tree import Change
 
-_REASSIGN = "/admin/reassign_partitions"
-_ELECT = "/admin/preferred_replica_election"
 # The least that a lost session takes to expire: its timeout less the age of the last ping.
 _EXPIRY_MS = 1_000
 
@@ -42,7 +40,7 @@ def _find_unclaimed(past: Past, facts: list[Fact], claimed: list[Change]) -> Ite
     own = re.escape(f"{facts[0]['story']}-{facts[0]['seed']}-")
     by_act = re.compile(
         rf"/brokers/ids/\d+|/brokers/topics/{own}[^/]+|/consumers/{own}[^/]+/ids/.+"
-        rf"|/admin/delete_topics/{own}.+|{_REASSIGN}|{_ELECT}"
+        rf"|/admin/delete_topics/{own}.+|{REASSIGN}|{ELECT}|{NUDGES}/.+"
     )
     known = {(change.zxid, change.index_in_txn) for change in claimed}
     first_ms, last_ms = facts[0]["from_ms"], max(fact["to_ms"] for fact in facts)
@@ -53,15 +51,8 @@ def _find_unclaimed(past: Past, facts: list[Fact], claimed: list[Change]) -> Ite
                 yield change
 
 
-def _one(past: Past, fact: Fact, op: str, path: str) -> Change:
-    found = past.between(path, fact["from_ms"], fact["to_ms"], op)
-    if len(found) != 1:
-        raise Contradiction(f"{len(found)} transactions of the kind `{op} {path}`, not one")
-    return found[0]
-
-
 def _broker_left(past: Past, fact: Fact) -> list[Change]:
-    end = _one(past, fact, "delete", f"/brokers/ids/{fact['broker_id']}")
+    end = past.only(fact, "delete", f"/brokers/ids/{fact['broker_id']}")
     expect(end.session_close, "the registration went with its session")
     ruled = past.json_at("/controller", fact["from_ms"])["brokerid"] == fact["broker_id"]
     if fact["fact"] == "broker_killed" and ruled:
@@ -71,86 +62,29 @@ def _broker_left(past: Past, fact: Fact) -> list[Change]:
 
 
 def _broker_started(past: Past, fact: Fact) -> list[Change]:
-    return [_one(past, fact, "create", f"/brokers/ids/{fact['broker_id']}")]
+    return [past.only(fact, "create", f"/brokers/ids/{fact['broker_id']}")]
 
 
 def _controller_deposed(past: Past, fact: Fact) -> list[Change]:
-    fall = _one(past, fact, "delete", "/controller")
-    rise = _one(past, fact, "create", "/controller")
+    fall = past.only(fact, "delete", "/controller")
+    rise = past.only(fact, "create", "/controller")
     expect(not fall.session_close and fall.zxid < rise.zxid, "deleted by hand, then elected")
-    epoch = _one(past, fact, "set", "/controller_epoch")
+    epoch = past.only(fact, "set", "/controller_epoch")
     expect(epoch.zxid == rise.zxid, "the epoch moved with the election")
     return []
 
 
-def _topic_created(past: Past, fact: Fact) -> list[Change]:
-    path = f"/brokers/topics/{fact['topic']}"
-    birth = _one(past, fact, "create", path)
-    expect(_read(birth)["partitions"] == fact["replicas"], "the replicas are those wanted")
-    for partition in fact["replicas"]:
-        _one(past, fact, "create", f"{path}/partitions/{partition}/state")
-    return [birth]
-
-
-def _partitions_added(past: Past, fact: Fact) -> list[Change]:
-    path = f"/brokers/topics/{fact['topic']}"
-    growth = _one(past, fact, "set", path)
-    before = past.json_at(path, fact["from_ms"] - 1)["partitions"]
-    expect(_read(growth)["partitions"] == {**before, **fact["replicas"]}, "only these were added")
-    for partition in fact["replicas"]:
-        _one(past, fact, "create", f"{path}/partitions/{partition}/state")
-    return []
-
-
-def _topic_deleted(past: Past, fact: Fact) -> list[Change]:
-    request, topic = f"/admin/delete_topics/{fact['topic']}", f"/brokers/topics/{fact['topic']}"
-    asked, end = _one(past, fact, "create", request), _one(past, fact, "delete", topic)
-    for partition in past.children_at(f"{topic}/partitions", fact["from_ms"]):
-        _one(past, fact, "delete", f"{topic}/partitions/{partition}/state")
-    done = _one(past, fact, "delete", request)
-    expect(asked.zxid < end.zxid < done.zxid, "asked, deleted, done, in this order")
-    return [asked, end, done]
-
-
-def _reassigned(past: Past, fact: Fact) -> list[Change]:
-    asked, done = _one(past, fact, "create", _REASSIGN), _one(past, fact, "delete", _REASSIGN)
-    wanted = {name: fact[name] for name in ("topic", "partition", "replicas")}
-    expect(_read(asked)["partitions"] == [wanted], "this was asked, and nothing else")
-    path = f"/brokers/topics/{fact['topic']}"
-    written = past.between(path, asked.time_ms, fact["to_ms"], "set")
-    expect(bool(written), "the topic's znode was written")
-    last = _read(written[-1])
-    in_flight = last["adding_replicas"] or last["removing_replicas"]
-    expect(not in_flight, "nothing is in flight any more")
-    expect(last["partitions"][str(fact["partition"])] == fact["replicas"], "it was moved there")
-    return [asked, done]
-
-
-def _preferred_elected(past: Past, fact: Fact) -> list[Change]:
-    path = f"/brokers/topics/{fact['topic']}"
-    replicas = past.json_at(path, fact["to_ms"])["partitions"]
-    for partition in fact["partitions"]:
-        state, preferred = f"{path}/partitions/{partition}/state", replicas[str(partition)][0]
-        if past.json_at(state, fact["from_ms"] - 1)["leader"] != preferred:
-            last = past.between(state, fact["from_ms"], fact["to_ms"], "set")[-1:]
-            elected = [_read(change)["leader"] for change in last]
-            expect(elected == [preferred], f"partition {partition} was given back")
-    if fact["by"] == "api":
-        return []
-    return [_one(past, fact, "create", _ELECT), _one(past, fact, "delete", _ELECT)]
-
-
 def _member_joined(past: Past, fact: Fact) -> list[Change]:
     path = f"/consumers/{fact['group']}/ids/{fact['member_id']}"
-    birth = _one(past, fact, "create", path)
+    birth = past.only(fact, "create", path)
     expect(birth.ephemeral_owner != 0, "the registration is ephemeral")
-    expect(_read(birth)["subscription"] == fact["subscription"], "it subscribed to this")
+    expect(birth.json["subscription"] == fact["subscription"], "it subscribed to this")
     return [birth]
 
 
 def _member_left(past: Past, fact: Fact) -> list[Change]:
     path = f"/consumers/{fact['group']}/ids/{fact['member_id']}"
-    end = _one(past, fact, "delete", path)
+    end = past.only(fact, "delete", path)
     expect(end.session_close, "the registration went with its session")
     took_ms = end.time_ms - fact["from_ms"]
     expect(fact["how"] == "stop" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
@@ -166,7 +100,7 @@ def _member_left(past: Past, fact: Fact) -> list[Change]:
 def _offsets_rewound(past: Past, fact: Fact) -> list[Change]:
     for partition, offset in fact["offsets"].items():
         path = f"/consumers/{fact['group']}/offsets/{fact['topic']}/{partition}"
-        before, after = past.at(path, fact["from_ms"] - 1), _one(past, fact, "set", path)
+        before, after = past.at(path, fact["from_ms"] - 1), past.only(fact, "set", path)
         expect(int(after.data or b"-1") == offset, f"partition {partition} was set to {offset}")
         was = int(before.data or b"-1") if before else -1
         expect(was > offset, f"partition {partition} went back from {was}")
@@ -177,21 +111,12 @@ def _produced(past: Past, fact: Fact) -> list[Change]:
     return []  # messages leave no trace in ZooKeeper
 
 
-def _read(change: Change) -> Fact:
-    value: Fact = json.loads(change.data or b"null")
-    return value
-
-
 ACTS: Mapping[str, Callable[[Past, Fact], list[Change]]] = {
     "broker_stopped": _broker_left,
     "broker_killed": _broker_left,
     "broker_started": _broker_started,
     "controller_deposed": _controller_deposed,
-    "topic_created": _topic_created,
-    "partitions_added": _partitions_added,
-    "topic_deleted": _topic_deleted,
-    "reassigned": _reassigned,
-    "preferred_elected": _preferred_elected,
+    **ADMIN_ACTS,
     "produced": _produced,
     "member_joined": _member_joined,
     "member_left": _member_left,

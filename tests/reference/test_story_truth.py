@@ -10,7 +10,9 @@ import pytest
 from tests.reference.history import History
 from tests.reference.story_truth import find_contradictions
 
-STATE = "/brokers/topics/day-1-orders/partitions/0/state"
+TOPIC = "/brokers/topics/day-1-orders"
+STATE = f"{TOPIC}/partitions/0/state"
+CONFIG = "/config/brokers/1"
 GROUP = "/consumers/day-1-readers"
 
 
@@ -53,6 +55,8 @@ def tell_day() -> Chronicler:
     day.note("act", "topic_created", topic="day-1-orders", replicas={"0": [1, 2]})
     one = {"leader": 1, "isr": [1, 2], "replicas": [1, 2]}
     day.note("state", "leaders_are", topic="day-1-orders", partitions={"0": one})
+    move(day, [1, 2], [3, 2], adding=[3], removing=[1])
+    alter_config(day)
     day.history.create(f"{GROUP}/ids/m", write_json(subscription={"day-1-orders": 1}), session=8)
     day.history.create(f"{GROUP}/owners/day-1-orders/0", b"m-0", session=8)
     about = {"group": "day-1-readers", "member_id": "m"}
@@ -65,6 +69,35 @@ def tell_day() -> Chronicler:
     day.note("act", "broker_killed", broker_id=1)
     day.note("state", "brokers_are", broker_ids=[])
     return day
+
+
+def move(
+    day: Chronicler, before: list[int], after: list[int], adding: list[int], removing: list[int]
+) -> None:
+    """As the API of 2.4+ does it: nothing under /admin."""
+    moving = [*after, *(one for one in before if one not in after)]
+    for replicas, comes, goes in ((moving, {"0": adding}, {"0": removing}), (after, {}, {})):
+        written = write_json(
+            partitions={"0": replicas}, adding_replicas=comes, removing_replicas=goes
+        )
+        day.history.set(TOPIC, written)
+    day.note("act", "reassigned", topic="day-1-orders", partition=0, replicas=after, by="api")
+
+
+def alter_config(day: Chronicler) -> None:
+    """One override stays, one is set, one goes, one is a secret."""
+    for path in ("/config", "/config/brokers", "/config/changes"):
+        day.history.create(path)
+    day.history.create(CONFIG, write_json(config={"stays": "1", "goes": "2"}))
+    day._noted = day.history.zxid
+    config = {"stays": "1", "comes": "3", "x.password": "c2FtcGxl"}
+    day.history.set(CONFIG, write_json(config=config))
+    nudge = write_json(version=1, entity_type="brokers", entity_name="1")
+    day.history.create("/config/changes/config_change_0000000000", nudge)
+    about = {"entity_type": "brokers", "entity": "1"}
+    changes = {"comes": "3", "goes": None, "x.password": "sesame"}
+    day.note("act", "config_altered", **about, changes=changes, by="znode")
+    day.note("state", "config_is", **about, config={**config, "x.password": None})
 
 
 def check(day: Chronicler) -> list[str]:
@@ -95,6 +128,15 @@ def test_the_truth_passes() -> None:
         ("member_left", {"how": "crash"}),  # it went at once
         ("broker_killed", {"from_ms": 2**40}),
         ("brokers_are", {"broker_ids": [1]}),
+        ("reassigned", {"replicas": [2, 3]}),
+        ("reassigned", {"by": "znode"}),  # then there were a request
+        ("config_altered", {"changes": {"comes": "3", "goes": None}}),
+        ("config_altered", {"changes": {"comes": "4", "goes": None, "x.password": "sesame"}}),
+        ("config_altered", {"changes": {"comes": "3", "goes": "2", "x.password": "sesame"}}),
+        ("config_altered", {"changes": {"comes": "3", "goes": None, "x.password": "c2FtcGxl"}}),
+        ("config_altered", {"entity": "2"}),
+        ("config_is", {"config": {"stays": "1", "comes": "3"}}),
+        ("config_is", {"entity_type": "topics"}),
     ],
 )
 def test_a_lie_is_found(fact: str, lie: dict[str, Any]) -> None:
@@ -103,7 +145,9 @@ def test_a_lie_is_found(fact: str, lie: dict[str, Any]) -> None:
     assert any(fact in finding for finding in check(day))
 
 
-@pytest.mark.parametrize("fact", ["broker_started", "topic_created", "member_left"])
+@pytest.mark.parametrize(
+    "fact", ["broker_started", "topic_created", "member_left", "config_altered"]
+)
 def test_what_no_act_tells_is_found(fact: str) -> None:
     day = tell_day()
     silent = find(day, fact)

@@ -5,9 +5,10 @@ It follows DataTree of the server: what a client's stat shows must come out of t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.reference.txnlog import CLOSE_SESSION, Op, Txn
 
@@ -29,6 +30,11 @@ class Change(NamedTuple):
     time_ms: int
     # Deletes of one closeSession have no fixed order among themselves.
     session_close: bool = False
+
+    @property
+    def json(self) -> Any:
+        """The data, of a znode that holds JSON."""
+        return json.loads(self.data or b"null")
 
 
 @dataclass(slots=True)

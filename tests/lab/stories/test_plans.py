@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.stories import STORIES, find_story
+from lab.stories.config_acts import AlterConfig
 from lab.stories.group_acts import CrashMember, FreezeMember, JoinGroup, StopMember, ThawMember
 from lab.stories.group_looks import OwnersAre
 from lab.stories.step import Act, Look
@@ -89,12 +90,22 @@ def test_the_stories_of_the_issue_are_there() -> None:
         "offset-rewind",
         "stuck-consumer",
         "rebalance-storm",
+        "config-changes",
     ]
 
 
-def test_both_ways_of_election_are_told() -> None:
-    plan = find_story("preferred-election").plan(1)
-    assert {step.by for step in plan if isinstance(step, ElectPreferred)} == {"znode", "api"}
+@pytest.mark.parametrize(
+    ("name", "act"),
+    [
+        ("preferred-election", ElectPreferred),
+        ("reassignment", Reassign),
+        ("config-changes", AlterConfig),
+    ],
+)
+def test_both_ways_are_told(name: str, act: type[Act]) -> None:
+    for seed in SEEDS:
+        steps = [step for step in find_story(name).plan(seed) if isinstance(step, act)]
+        assert {getattr(step, "by", None) for step in steps} == {"znode", "api"}
 
 
 def test_an_unknown_story_is_refused_with_the_names() -> None:

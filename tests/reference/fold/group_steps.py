@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reference.fold.admin_steps import new_path
 from tests.reference.fold.broker_steps import sample_of
 from tests.reference.fold.hostile import HOSTILE
 from tests.reference.fold.topic_steps import BROKERS, TOPICS, Step, dump
@@ -134,7 +135,9 @@ def _new_path(world: World, kind: str) -> str:
         "owner": f"/consumers/g1/owners/orders/{world.dice.choice(_PARTITIONS)}",
         "controller": "/controller",
         "controller_epoch": "/controller_epoch",
-    }[kind]
+        "reassignment": "/admin/reassign_partitions",
+        "preferred_election": "/admin/preferred_replica_election",
+    }.get(kind) or new_path(world, kind)
 
 
 STEPS: tuple[tuple[Step, int], ...] = (
@@ -144,5 +147,5 @@ STEPS: tuple[tuple[Step, int], ...] = (
     (close_session, 5),
     (delete_one, 2),
     (write_elsewhere, 3),
-    (write_nonsense, 6),
+    (write_nonsense, 9),
 )

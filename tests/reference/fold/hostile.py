@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.reference.fold.odd_requests import ODD_REQUESTS
+
 _DEEP = b"[" * 2000 + b"]" * 2000
 _NESTED = b"[" * 60 + b"]" * 60
 
@@ -158,5 +160,5 @@ _OF_KIND: dict[str, tuple[bytes, ...]] = {
 }
 
 HOSTILE: dict[str, tuple[bytes, ...]] = {
-    kind: (*_ANY, *values) for kind, values in _OF_KIND.items()
+    kind: (*_ANY, *values) for kind, values in {**_OF_KIND, **ODD_REQUESTS}.items()
 }

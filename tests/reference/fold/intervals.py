@@ -52,8 +52,8 @@ class Intervals:
         state.row["unseen_versions"] = unseen_before(
             former.row if former else None, state.row, event
         )
-        if self.table in ("partition_state", "admin_operations"):
-            # Always persistent: it has no such column.
+        if self.table in ("partition_state", "consumer_offsets", "cluster_state"):
+            # Always persistent: they have no such column.
             del state.row["session"]
         if former is not None and is_second_half(former, event):
             self.states.remove(former)
@@ -86,4 +86,15 @@ def _columns_beside(table: str, event: Event, place: Place) -> Row:
         return {"incarnation": stat_of(event).czxid}
     if table == "consumer_membership":
         return {"host": host_of(place.key["group_id"], place.key["member_id"])}
+    if table == "cluster_state":
+        return {"name": event.kind, "data_hash": event.data_hash, **_resource_of(event)}
     return {}
+
+
+def _resource_of(event: Event) -> Row:
+    """Whose rights they are: it stands in the path."""
+    pattern_type = {"acl": "LITERAL", "prefixed_acl": "PREFIXED"}.get(event.kind or "")
+    names: list[str | None] = [None, None]
+    if pattern_type is not None:
+        names = [*(event.path or "").split("/")[-2:]]
+    return {"resource_type": names[0], "resource": names[1], "pattern_type": pattern_type}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from tests.reference.fold.cluster_payloads import CLUSTER_KINDS
+
 Row = dict[str, Any]
 
 _PATHS = {
@@ -15,14 +17,15 @@ _PATHS = {
         r"/brokers/topics/(?P<topic>[^/]+)/partitions/(?P<partition>[0-9]+)/state"
     ),
     "consumer": re.compile(r"/consumers/(?P<group_id>[^/]+)/ids/(?P<member_id>[^/]+)"),
-    "reassignment": re.compile(r"/admin/reassign_partitions"),
-    "preferred_election": re.compile(r"/admin/preferred_replica_election"),
-    "topic_deletion": re.compile(r"/admin/delete_topics/(?P<topic>[^/]+)"),
     # 0.7 names the broker too: [broker]-[partition].
-    "owner": re.compile(
-        r"/consumers/(?P<group_id>[^/]+)/owners/(?P<topic>[^/]+)"
-        r"/(?:(?P<broker_id>[0-9]+)-)?(?P<partition>[0-9]+)"
-    ),
+    **{
+        kind: re.compile(
+            rf"/consumers/(?P<group_id>[^/]+)/{kind}s/(?P<topic>[^/]+)"
+            r"/(?:(?P<broker_id>[0-9]+)-)?(?P<partition>[0-9]+)"
+        )
+        for kind in ("owner", "offset")
+    },
+    **dict.fromkeys(CLUSTER_KINDS, re.compile(r"(?P<path>/.+)")),
 }
 _TABLES = {
     "broker": "broker_membership",
@@ -31,17 +34,14 @@ _TABLES = {
     "partition_state": "partition_state",
     "consumer": "consumer_membership",
     "owner": "ownership_history",
-    "reassignment": "admin_operations",
-    "preferred_election": "admin_operations",
-    "topic_deletion": "admin_operations",
+    "offset": "consumer_offsets",
+    **dict.fromkeys(CLUSTER_KINDS, "cluster_state"),
 }
 _CONSTANTS: dict[str, Row] = {
     "topic": {"broker_id": None},
     "consumer": {"coordinator": "zookeeper"},
     "owner": {"coordinator": "zookeeper"},
-    "reassignment": {"operation": "reassignment", "topic": None},
-    "preferred_election": {"operation": "preferred_election", "topic": None},
-    "topic_deletion": {"operation": "topic_deletion"},
+    "offset": {"coordinator": "zookeeper"},
 }
 _NUMBERS = ("broker_id", "partition")
 MAX_INT = 2**31 - 1

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.reference.fold.cluster_payloads import (
+    CLUSTER_COLUMNS,
+    CLUSTER_KINDS,
+    cluster_columns_of,
+)
+
 Row = dict[str, Any]
 
 # The last millisecond of the year 9999.
@@ -91,17 +97,8 @@ def _owner(owner: Any, members: set[str]) -> Row:
     }
 
 
-def _request(request: Any, members: set[str]) -> Row:
-    return {
-        "partitions": [
-            {
-                "topic": wanted.topic,
-                "partition": wanted.partition,
-                "replicas": list(wanted.replicas) if hasattr(wanted, "replicas") else None,
-            }
-            for wanted in request.partitions
-        ]
-    }
+def _offset(offset: Any, members: set[str]) -> Row:
+    return {"committed_offset": offset.offset}
 
 
 def _controller(controller: Any, members: set[str]) -> Row:
@@ -148,9 +145,8 @@ COLUMNS: dict[str, list[str]] = {
     "controller_epoch": ["controller_epoch"],
     "topic": _TOPIC,
     "topic_broker": _TOPIC,
-    "reassignment": ["partitions"],
-    "preferred_election": ["partitions"],
-    "topic_deletion": ["partitions"],
+    "offset": ["committed_offset"],
+    **dict.fromkeys(CLUSTER_KINDS, CLUSTER_COLUMNS),
 }
 _COLUMNS_OF: dict[str, Callable[[Any, set[str]], Row]] = {
     "broker": _broker,
@@ -161,6 +157,6 @@ _COLUMNS_OF: dict[str, Callable[[Any, set[str]], Row]] = {
     "owner": _owner,
     "controller": _controller,
     "controller_epoch": _controller_epoch,
-    "reassignment": _request,
-    "preferred_election": _request,
+    "offset": _offset,
+    **dict.fromkeys(CLUSTER_KINDS, cluster_columns_of),
 }

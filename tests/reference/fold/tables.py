@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tests.reference.fold import admin_operations, configs
+from tests.reference.fold.admin_operations import AdminOperations
+from tests.reference.fold.configs import Configs
 from tests.reference.fold.controllers import Controllers
 from tests.reference.fold.frames import Frames
 from tests.reference.fold.gaps import Gaps
@@ -33,12 +36,15 @@ KEYS: dict[str, tuple[str, ...]] = {
         "partition",
         "broker_id",
     ),
-    "admin_operations": ("operation", "topic"),
+    "consumer_offsets": ("coordinator", "group_id", "topic", "partition", "broker_id"),
+    "cluster_state": ("path",),
+    "config_history": ("entity_type", "entity_name", "client_id", "config_key"),
+    "admin_operations": ("operation", "topic", "partition"),
     "controller": (),
     "log_gaps": ("gap_id",),
     "znode_events": ("seq",),
 }
-_INTERVALS = tuple(KEYS)[:6]
+_INTERVALS = tuple(KEYS)[:7]
 
 
 def fold_events(events: Iterable[Event]) -> Tables:
@@ -67,6 +73,8 @@ class ClusterFold:
     def __init__(self) -> None:
         self.intervals = {table: Intervals(table) for table in _INTERVALS}
         self.controllers = Controllers()
+        self.configs = Configs()
+        self.operations = AdminOperations()
         self.gaps = Gaps()
         self.frames = Frames()
         self.run = Run()
@@ -80,6 +88,8 @@ class ClusterFold:
             table: [state.row for state in fold.states] for table, fold in self.intervals.items()
         }
         tables["controller"] = [state.row for state in self.controllers.states]
+        tables["config_history"] = [state.row for state in self.configs.states]
+        tables["admin_operations"] = [state.row for state in self.operations.states]
         return {**tables, "log_gaps": self.gaps.rows, "znode_events": self.records}
 
     def take(self, event: Event) -> None:
@@ -131,8 +141,12 @@ class ClusterFold:
             self.controllers.take(event)
         elif event.kind == "controller_epoch":
             self.controllers.take_epoch(event)
+        elif event.kind in configs.KINDS:
+            self.configs.take(event)
         elif place := place_of(event.kind, event.path):
             self.intervals[place.table].take(event, place)
+        if event.kind in admin_operations.KINDS:
+            self.operations.take(event)
 
     def _delete(self, event: Event) -> None:
         # An end that was only inferred lies somewhere in the gap.
@@ -142,11 +156,15 @@ class ClusterFold:
             state = self.controllers.delete(event, at_min)
         elif event.kind == "controller_epoch":
             self.controllers.forget_epoch()
+        elif event.kind in configs.KINDS:
+            self.configs.delete(event, at_min)
         elif place := place_of(event.kind, event.path):
             state = self.intervals[place.table].delete(event, place, at_min)
             is_kraft = (self.controllers.kraft_controller_epoch or 0) > 0
             if state is not None and is_kraft and place.table == "broker_membership":
                 state.row["ended_by"] = "migrated"
+        if event.kind in admin_operations.KINDS:
+            self.operations.delete(event, at_min)
         self.run.take(event, state, self._standing())
 
     def _sync(self, event: Event) -> None:
@@ -156,6 +174,8 @@ class ClusterFold:
             for table in self.intervals.values():
                 table.close_unseen(event, begin_seq, at_min)
             self.controllers.close_unseen(event, begin_seq, at_min)
+            self.configs.close_unseen(event, begin_seq, at_min)
+            self.operations.close_unseen(event, begin_seq, at_min)
         self.gaps.end_all(event)
 
     def _standing(self) -> Iterator[State]:

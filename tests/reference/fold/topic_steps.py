@@ -69,29 +69,6 @@ def delete_topic(world: World) -> None:
         world.create("topic", path, topic_data(world))
 
 
-def ask(world: World) -> None:
-    """Something under /admin: asked for, shrunk or withdrawn; or done."""
-    kind, path = world.dice.choice(
-        (
-            ("reassignment", "/admin/reassign_partitions"),
-            ("preferred_election", "/admin/preferred_replica_election"),
-            ("topic_deletion", f"/admin/delete_topics/{world.dice.choice(TOPICS)}"),
-        )
-    )
-    wanted: list[dict[str, Any]] = [
-        {"topic": world.dice.choice(TOPICS), "partition": world.dice.randrange(3)}
-        | ({"replicas": [3, 1]} if kind == "reassignment" else {})
-        for _ in range(world.dice.randrange(3))
-    ]
-    data = None if kind == "topic_deletion" else dump({"version": 1, "partitions": wanted})
-    if path not in world.tree:
-        world.create(kind, path, data)
-    elif world.chance(0.4):
-        world.write(path, data or b"")
-    else:
-        world.delete(path)
-
-
 def state_data(world: World) -> bytes:
     """Leader and isr; the controller's epoch may go back."""
     isr = world.dice.sample((1, 2, 3), world.dice.randrange(1, 4))
@@ -118,5 +95,4 @@ STEPS: tuple[tuple[Step, int], ...] = (
     (change_topic, 4),
     (delete_topic, 2),
     (change_state, 8),
-    (ask, 3),
 )

@@ -17,6 +17,8 @@ from zklake.events.payloads.reading import Unreadable
 
 Row = dict[str, Any]
 
+# 0.7's directory, a block not yet handed out, a znode of which only the version counts.
+_EMPTY = ("topic", "producer_id_block", "broker_seqid")
 _HOST = re.compile(r"(.+)-([0-9]{13})-([0-9a-f]{1,8})")
 
 
@@ -34,19 +36,19 @@ def value_of(event: Event) -> Value:
     nothing: Row = dict.fromkeys(COLUMNS[kind])
     if event.data is None and event.data_b64 is None and event.data_zlib_b64 is None:
         return Value(nothing, False, None)
-    data = _bytes_of(event)
+    data = bytes_of(event)
     if isinstance(data, str):
         return Value(nothing, False, data)
-    if kind in ("topic", "topic_deletion") and not data:
-        # 0.7's directory, a mere name: the decoder takes it, and it says nothing.
+    if kind in _EMPTY and not data:
+        # The decoder takes it, and it says nothing.
         return Value(nothing, False, None)
     payload = KIND_BY_NAME[kind].decode(data)
     if isinstance(payload, Unreadable):
-        return Value(nothing, False, _word_for(payload))
+        return Value(nothing, False, word_for(payload))
     return Value(columns_of(kind, payload, _members_of(data)), True, None)
 
 
-def _bytes_of(event: Event) -> bytes | str:
+def bytes_of(event: Event) -> bytes | str:
     """The data, or the word that says why there is none."""
     if event.data is not None:
         return event.data.encode(errors="surrogatepass")
@@ -58,7 +60,7 @@ def _bytes_of(event: Event) -> bytes | str:
         return "malformed"
 
 
-def _word_for(why: Unreadable) -> str:
+def word_for(why: Unreadable) -> str:
     if why.reason in ("no_data", "not_utf8", "unknown_version"):
         return why.reason
     return "malformed"

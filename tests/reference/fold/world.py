@@ -6,6 +6,8 @@ Stats, zxids and sessions are consistent; how much of them reaches the log is up
 from __future__ import annotations
 
 import base64
+import hashlib
+import re
 import zlib
 from random import Random
 from typing import Any, Literal
@@ -17,6 +19,9 @@ from zklake.events.envelope import Event, Fidelity, Gap, Op, Origin, Stat
 # watch: everything is told; blind: nothing is (a gap); lost: told, but missing from the log.
 Sight = Literal["watch", "blind", "lost"]
 _START_MS = 1_794_787_200_000
+# The policy masks what looks like this, and withholds these kinds whole unless they are opened.
+_SECRET = re.compile(rb"secret-[0-9]")
+_SEALED = ("acl", "prefixed_acl", "delegation_token")
 
 
 class Znode(msgspec.Struct):
@@ -136,9 +141,8 @@ class World:
         if fidelity == "superseded":
             fields["stat"] = None if self.chance(0.05) else self._part_told(op, znode)
             fields["zxid"] = zxid if self.has_zxid else None
-        elif fidelity == "exact" or (fidelity == "redacted" and self.chance(0.3)):
-            # Of redacted data a masked part may stay.
-            fields |= self._form(znode.data)
+        else:
+            fields |= self._publish_data(znode, fidelity)
         if self.chance(0.02):
             fields["stat"] = None
         self.publish(op, path, znode.kind, fidelity=fidelity, **fields)
@@ -167,6 +171,17 @@ class World:
         gap = Gap(f"hole-{self.seq + 1}", "seq_hole", from_ms=before_ms)
         self.publish("seq_hole", None, gap=gap, missed=missed)
 
+    def _publish_data(self, znode: Znode, fidelity: Fidelity) -> dict[str, str]:
+        """As much of it as the policy lets out, and nearly always a hash of all."""
+        data_hash = hashlib.blake2b(znode.data or b"", digest_size=8).hexdigest()
+        fields = {} if self.chance(0.1) else {"data_hash": data_hash}
+        is_part = fidelity == "redacted" and znode.data is not None
+        masked = _SECRET.sub(b"[redacted]", znode.data) if znode.data else znode.data
+        # Of redacted data a masked part may stay.
+        if fidelity == "exact" or (is_part and (masked != znode.data or self.chance(0.3))):
+            fields |= self._form(masked)
+        return fields
+
     def _fidelity(self, op: Op, znode: Znode) -> Fidelity:
         if op == "create" and znode.data is None and self.chance(0.7):
             # The first half of a registration: the read that follows shows the second.
@@ -174,6 +189,9 @@ class World:
         roll = self.dice.random()
         if roll < 0.08:
             return "superseded"
+        has_secret = znode.kind in _SEALED or _SECRET.search(znode.data or b"")
+        if has_secret and self.chance(0.9):
+            return "redacted"
         return self.dice.choice(("redacted", "oversize", "unreadable")) if roll < 0.11 else "exact"
 
     def _part_told(self, op: Op, znode: Znode) -> Stat:

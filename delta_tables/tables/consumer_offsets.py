@@ -1,0 +1,44 @@
+"""consumer_offsets: how far each group had committed each partition, at any time."""
+
+from __future__ import annotations
+
+from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
+from delta_tables.payload import Payload
+from delta_tables.table import PERSISTENT_ENDS, Column, Table
+from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
+from delta_tables.tables.ownership_history import BROKER_ID, PARTITION, TOPIC
+
+# A bare decimal in every release. The contract's decoder reads the rest (leading zeros, 19 digits).
+_OFFSET = Payload(
+    fields="offset BIGINT",
+    # \\z: to Java $ also stands before a newline at the end.
+    is_plain_text_sql=r"data RLIKE '^-?(0|[1-9][0-9]{0,17})\\z'",
+    text_json_sql="""concat('{"version":1,"offset":', data, '}')""",
+)
+
+CONSUMER_OFFSETS = Table(
+    name="consumer_offsets",
+    grain="One row per committed offset of one group on one partition, until the next commit.",
+    folded="intervals",
+    kinds=("offset",),
+    payload=_OFFSET,
+    columns=(
+        CLUSTER,
+        COORDINATOR,
+        GROUP_ID,
+        TOPIC,
+        PARTITION,
+        BROKER_ID,
+        Column(
+            "committed_offset",
+            "BIGINT",
+            "next offset to read; 0.7: a byte position. It may fall, and outlive the topic",
+            "payload.offset",
+        ),
+        *INTERVAL_COLUMNS,
+    ),
+    key=("cluster", "coordinator", "group_id", "topic", "partition", "broker_id"),
+    ends=PERSISTENT_ENDS,
+    partition_by=PARTITION_BY,
+    properties={"delta.checkpointInterval": "149"},
+)

@@ -1,0 +1,196 @@
+"""admin_operations, step by step: requests under /admin, and moves that the topics show.
+
+Each znode says something of some operations: what it says now is put, what it no longer says is
+taken away. `operations` makes rows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from streaming.frames import Closure
+from streaming.sights import State, is_echo, is_touch
+from streaming.steps.operations import Key, Name, Operations, Source
+from streaming.steps.row import Row, find_moment
+from streaming.steps.surroundings import Surroundings
+from streaming.steps.znode import is_new_life, is_state, read_life, read_value
+from zklake.events.envelope import Event
+from zklake.events.payloads.admin import PartitionList, Reassignment
+from zklake.events.payloads.topic import Topic
+
+KINDS = ("reassignment", "preferred_election", "topic_deletion", "topic")
+TOPICS = "/brokers/topics/"
+# A topic with something on the move; and whatever SQL cannot be sure of.
+_MAY_MOVE = (
+    r"""(data RLIKE '"(adding|removing)_replicas"\\s*:\\s*\\{\\s*"' OR contains(data, '\\') """
+    r"""OR data_zlib_b64 IS NOT NULL)"""
+)
+# SQL: the events whose data the driver must see. Of topics with a move there is a second look.
+NEEDS_DATA = (
+    f"kind IN ('reassignment', 'preferred_election') OR kind = 'topic' AND coalesce({_MAY_MOVE}, "
+    "false)"
+)
+
+
+class Said(NamedTuple):
+    """What a state of a znode says, and the word for what it no longer says."""
+
+    sources: dict[Key, Source]
+    find_word: Callable[[Key, Source], str]
+
+
+class Znode(NamedTuple):
+    """Which operations a znode speaks of, as what, and what its deletion means to them."""
+
+    operation: str
+    topic: str | None
+    name: Name
+    deleted: str
+    read: Callable[[Event, State], Said]
+
+
+def fold_admin_operations(
+    rows: Sequence[Row], events: Iterable[Event], around: Surroundings
+) -> list[Row]:
+    """The open rows and these events -> the rows that stand open then, and those just ended."""
+    clusters: dict[str, Operations] = {}
+
+    def find(cluster: str) -> Operations:
+        return clusters.setdefault(cluster, Operations(cluster))
+
+    for row in rows:
+        find(row["cluster"]).recall(row)
+    for event in events:
+        closure = around.closures.get((event.cluster, event.seq))
+        if closure is not None:
+            _resync(find(event.cluster), closure, around)
+        elif (znode := _find_znode(event)) is not None:
+            _follow(find(event.cluster), znode, event, around)
+    return [row for operations in clusters.values() for row in operations.finish()]
+
+
+def find_unread(rows: Iterable[Row], events: Iterable[Event]) -> set[tuple[str, str]]:
+    """(cluster, path) of the topics whose every state matters, and was not told in full."""
+    moving = {
+        (row["cluster"], TOPICS + row["topic"])
+        for row in rows
+        if row["adding_replicas"] is not None
+    }
+    topics = [event for event in events if event.kind == "topic" and is_state(event)]
+    told = {(event.cluster, event.path or "") for event in topics if _has_data(event)}
+    untold = {(event.cluster, event.path or "") for event in topics if not _has_data(event)}
+    return (moving | told) & untold
+
+
+def _has_data(event: Event) -> bool:
+    return (event.data or event.data_b64 or event.data_zlib_b64) is not None
+
+
+def _find_znode(event: Event) -> Znode | None:
+    parts = (event.path or "").split("/")
+    topic = parts[3] if len(parts) == 4 else None
+    match event.kind:
+        case "reassignment" | "preferred_election":
+            return Znode(event.kind, None, "request", "finished", _read_request)
+        case "topic_deletion" if topic is not None:
+            return Znode(event.kind, topic, "request", "finished", _read_deletion)
+        case "topic" if topic is not None:
+            return Znode("reassignment", topic, "move", "deleted", _read_moves)
+    return None
+
+
+def _follow(operations: Operations, znode: Znode, event: Event, around: Surroundings) -> None:
+    standing = operations.find(znode.operation, znode.topic, znode.name)
+    if event.op == "delete":
+        for key in standing:
+            operations.take(key, (znode.name,), around.find_end(event), znode.deleted)
+    elif is_touch(event):
+        operations.see(standing, znode.name, event.seq)
+    elif is_state(event):
+        _take_state(operations, znode, event, standing)
+
+
+def _take_state(
+    operations: Operations, znode: Znode, event: Event, standing: dict[Key, Source]
+) -> None:
+    czxid = next((s.life.czxid for s in standing.values() if s.life.czxid is not None), None)
+    is_other = bool(standing) and is_new_life(event, czxid)
+    life = read_life(event, None if is_other else czxid)
+    said = znode.read(event, life)
+    unread, moment = Key(znode.operation), find_moment(event)
+    former = standing.get(unread)
+    if former is not None and unread in said.sources and is_echo(event, former.life):
+        operations.see((unread,), znode.name, event.seq)
+        return
+    if not is_other:
+        operations.learn(standing, znode.name, life.czxid)
+    for key, source in standing.items():
+        # Of a request that cannot be read, each state is a row of its own.
+        if is_other or key not in said.sources or key == unread:
+            word = "recreated" if is_other else said.find_word(key, source)
+            operations.take(key, (znode.name,), moment, word)
+    for key, source in said.sources.items():
+        operations.put(key, znode.name, source, moment)
+
+
+def _read_request(event: Event, life: State) -> Said:
+    """Partitions that stood in the list and no longer do are done."""
+    kind, (payload, error) = event.kind or "", read_value(event)
+    if isinstance(payload, Reassignment):
+        moves = {Key(kind, m.topic, m.partition): m.replicas for m in payload.partitions}
+        sources = {key: Source(life, event.seq, [*replicas]) for key, replicas in moves.items()}
+    elif isinstance(payload, PartitionList):
+        sources = {
+            Key(kind, p.topic, p.partition): Source(life, event.seq) for p in payload.partitions
+        }
+    else:
+        unread = Source(life, event.seq, decode_error=error, is_known=False)
+        return Said({Key(kind): unread}, lambda key, source: _find_loss(error))
+    return Said(sources, lambda key, source: "changed" if key.topic is None else "finished")
+
+
+def _read_deletion(event: Event, life: State) -> Said:
+    """Its mere existence says it all."""
+    key = Key("topic_deletion", (event.path or "").split("/")[3])
+    return Said({key: Source(life, event.seq)}, lambda key, source: "finished")
+
+
+def _read_moves(event: Event, life: State) -> Said:
+    """While a partition moves, its replicas are the wanted ones and those to be removed."""
+    topic, (payload, error) = (event.path or "").split("/")[3], read_value(event, Topic())
+    if not isinstance(payload, Topic):
+        return Said({}, lambda key, source: _find_loss(error))
+    assigned, sources = payload.partitions, {}
+    for partition in {*payload.adding_replicas, *payload.removing_replicas} & {*assigned}:
+        adding = payload.adding_replicas.get(partition, ())
+        removing = payload.removing_replicas.get(partition, ())
+        if adding or removing:
+            wanted = [r for r in assigned[partition] if r not in removing]
+            key = Key("reassignment", topic, partition)
+            sources[key] = Source(life, event.seq, wanted, [*adding], [*removing])
+
+    def find_word(key: Key, source: Source) -> str:
+        replicas = assigned.get(key.partition or 0)
+        is_done = replicas is not None and {*replicas} == {*(source.replicas or ())}
+        return "finished" if is_done else "cancelled"
+
+    return Said(sources, find_word)
+
+
+def _find_loss(error: str | None) -> str:
+    """The word for what ends because the next state is not known."""
+    return "changed" if error is None else "unreadable"
+
+
+def _resync(operations: Operations, closure: Closure, around: Surroundings) -> None:
+    moment = around.find_resync(closure)
+    names: tuple[Name, ...] = ("request", "move")
+    for key, held in list(operations.open.items()):
+        stale = []
+        for name in names:
+            source: Source | None = getattr(held.sources, name)
+            if source is not None and source.seen_seq < closure.begin_seq:
+                stale.append(name)
+        if stale:
+            operations.take(key, stale, moment, "resync")

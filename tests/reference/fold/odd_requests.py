@@ -1,0 +1,140 @@
+"""Hostile values, continued: requests, configs, offsets and the cluster's single znodes."""
+
+from __future__ import annotations
+
+_FEATURES = b'{"version":2,"status":1,"features":'
+_BLOCK = b'{"version":1,"broker":2,"block_start":'
+_MOVE = b'{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":'
+_ACL = b'{"version":1,"acls":[{"principal":"User:a","permissionType":"Allow","operation":"Read",'
+_TIMES = b'"issueTimestamp":1,"maxTimestamp":2,"expiryTimestamp":3,"tokenId":"t"}'
+
+ODD_REQUESTS: dict[str, tuple[bytes, ...]] = {
+    "offset": (
+        b"0",
+        b"9223372036854775807",
+        b"9223372036854775808",
+        b"-9223372036854775808",
+        b"-9223372036854775809",
+        b" 5",
+        b"5\n",
+        b"+5",
+        b"0x10",
+        b"1e3",
+        b"-",
+        b"-0",
+        b"0000000000000000000000000007",
+    ),
+    "topic_config": (
+        b'{"version":1,"config":{}}',
+        b'{"version":1,"config":null}',
+        b'{"version":1,"config":[]}',
+        b'{"version":1,"config":{"a":1}}',
+        b'{"version":1,"config":{"a":null}}',
+        b'{"version":1,"config":{"a":{"b":"c"}}}',
+        b'{"version":1,"config":{"a":"1","a":"2"}}',
+        b'{"version":1,"config":{"":"x","a":""}}',
+        b'{"version":1,"config":{"retention.ms":"[redacted]"}}',
+        b'{"version":2,"config":{"a":"1"}}',
+        b'{"config":{"a":"1"}}',
+        b'{"version":1,"config":{"a":"1"}} trailing',
+        '{"version":1,"config":{"größe":"\U0001f980\\n"},"x":1}'.encode(),
+    ),
+    "user_config": (b'{"version":1,"config":{"SCRAM-SHA-256":"secret-1","a":"secret-2"}}',),
+    "reassignment": (
+        b'{"version":1,"partitions":[]}',
+        b'{"version":1,"partitions":null}',
+        b'{"version":1,"partitions":{}}',
+        b'{"version":1,"partitions":[null]}',
+        b'{"version":1,"partitions":[{"topic":"orders","partition":0}]}',
+        b'{"version":1,"partitions":[{"topic":7,"partition":0,"replicas":[1]}]}',
+        b'{"version":1,"partitions":[{"topic":"orders","partition":-1,"replicas":[1]}]}',
+        b'{"version":1,"partitions":[{"topic":"orders","partition":"0","replicas":[1]}]}',
+        b'{"version":1,"partitions":[{"topic":"orders","partition":2147483648,"replicas":[1]}]}',
+        b'{"version":1,"partitions":[{"topic":"","partition":0,"replicas":[1,1]}]}',
+        b'{"version":2,"partitions":[{"topic":"orders","partition":0,"replicas":[1]}]}',
+        _MOVE + b"null}]}",
+        _MOVE + b"[]}]}",
+        _MOVE + b"[null]}]}",
+        _MOVE + b'["4"]}]}',
+        _MOVE + b'[4]},{"topic":"orders","partition":0,"replicas":[5,4]}]}',
+        _MOVE + b'[5,4],"log_dirs":["any","any"]}]}',
+    ),
+    "preferred_election": (
+        b'{"version":1,"partitions":[]}',
+        b'{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1]}]}',
+        b'{"version":1,"partitions":[{"topic":"a","partition":0},{"topic":"a","partition":0}]}',
+        b'{"version":1,"partitions":[{"topic":"orders"}]}',
+        b'{"partitions":[{"topic":"orders","partition":0}]}',
+    ),
+    "cluster_id": (
+        b'{"version":"1","id":""}',
+        b'{"version":"1","id":7}',
+        b'{"version":"1","id":null}',
+        b'{"version":1,"id":"x"}',
+        b'{"version":"2","id":"x"}',
+        b'{"version":"1"}',
+        b'{"id":"x"}',
+        b'{"version":"1","id":"a","id":"b"}',
+    ),
+    "feature": (
+        _FEATURES + b"{}}",
+        _FEATURES + b"null}",
+        _FEATURES + b"[]}",
+        _FEATURES + b'{"a":{}}}',
+        _FEATURES + b'{"a":null}}',
+        _FEATURES + b'{"a":1}}',
+        _FEATURES + b'{"a":{"max_version_level":"1"}}}',
+        _FEATURES + b'{"a":{"max_version_level":null}}}',
+        _FEATURES + b'{"a":{"max_version_level":2147483648}}}',
+        _FEATURES + b'{"a":{"max_version_level":1,"x":"y"}}}',
+        _FEATURES + b'{"a":{"x":-1},"b":{"max_version_level":-7}}}',
+        _FEATURES + b'{"a":{"max_version_level":1},"a":{"max_version_level":2}}}',
+        b'{"version":2,"status":1}',
+        b'{"version":2,"features":{}}',
+        b'{"version":2,"status":null,"features":{}}',
+        b'{"version":3,"status":1,"features":{}}',
+    ),
+    "migration": (
+        b'{"version":0}',
+        b'{"version":0,"kraft_controller_id":1,"kraft_controller_epoch":2,'
+        b'"kraft_metadata_offset":9223372036854775807,"kraft_metadata_epoch":-1}',
+        b'{"version":0,"kraft_controller_id":1,"kraft_controller_epoch":2,'
+        b'"kraft_metadata_offset":9223372036854775808,"kraft_metadata_epoch":-1}',
+        b'{"version":0,"kraft_controller_id":2147483648,"kraft_controller_epoch":2,'
+        b'"kraft_metadata_offset":1,"kraft_metadata_epoch":-1}',
+        b'{"version":0,"kraft_controller_id":null,"kraft_controller_epoch":2,'
+        b'"kraft_metadata_offset":1,"kraft_metadata_epoch":-1}',
+        b'{"version":1,"kraft_controller_id":1,"kraft_controller_epoch":2,'
+        b'"kraft_metadata_offset":1,"kraft_metadata_epoch":-1}',
+    ),
+    "producer_id_block": (
+        _BLOCK + b'"0","block_end":"-1"}',
+        _BLOCK + b'3000,"block_end":"3999"}',
+        _BLOCK + b'"x","block_end":"3999"}',
+        _BLOCK + b'"","block_end":"3999"}',
+        _BLOCK + b'"007","block_end":"999999999999999999"}',
+        _BLOCK + b'"1","block_end":"1234567890123456789"}',
+        _BLOCK + b'"1\\n","block_end":"2"}',
+        _BLOCK + b'"1"}',
+        b'{"version":1,"broker":null,"block_start":"1","block_end":"2"}',
+        b'{"version":1,"broker":2147483648,"block_start":"1","block_end":"2"}',
+    ),
+    "broker_seqid": (b"0", b"1001"),
+    "acl": (
+        b'{"version":1,"acls":[]}',
+        b'{"version":1}',
+        b'{"version":1,"acls":null}',
+        b'{"version":1,"acls":[{"principal":"User:a"}]}',
+        _ACL + b'"host":"*"}]}',
+        _ACL + b'"host":null}]}',
+        _ACL + b'"host":7}]}',
+        b'{"version":2,"acls":[]}',
+    ),
+    "delegation_token": (
+        b'{"version":1,"owner":"User:b","renewers":[],' + _TIMES,
+        b'{"version":1,"owner":"User:b","renewers":[1],' + _TIMES,
+        b'{"version":1,"owner":null,"renewers":[],' + _TIMES,
+        b'{"version":4,"owner":"User:b","renewers":[],' + _TIMES,
+        b'{"version":2,"owner":"User:b","renewers":["x"],"tokenRequester":null,' + _TIMES,
+    ),
+}
