@@ -10,6 +10,7 @@ from os import getloadavg
 from rich.console import Console
 
 from bench import (
+    aged,
     catch_up,
     freshness,
     keep_up,
@@ -34,6 +35,7 @@ BENCHES = (
     ("restart", restart.measure),
     ("freshness", freshness.measure),
     ("catch_up", catch_up.measure),
+    ("aged", aged.measure),
 )
 
 

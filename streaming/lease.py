@@ -28,6 +28,10 @@ _POLL_S = 0.25
 _ours: set[str] = set()
 
 
+class LeaseHeld(LakeError):
+    """Another one holds the lease, and lives."""
+
+
 class Holder(msgspec.Struct, frozen=True, kw_only=True):
     """What the file says."""
 
@@ -96,7 +100,7 @@ class Lease:
             if holder is None:
                 return
             if holder != first:
-                raise LakeError(
+                raise LeaseHeld(
                     f"the lake {self.lake} is being written by another `zklake stream`: process "
                     f"{holder.pid} on {holder.host}, since {holder.started_at}. Stop that one "
                     "first; if it is not what it seems, `zklake stream --take-over`"

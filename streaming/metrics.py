@@ -7,6 +7,7 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from streaming.delta_logs import TableLog
+from streaming.maintenance.upkeep import Outcome
 from streaming.summary import Summary
 
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 30, 60, 300)
@@ -75,6 +76,23 @@ class StreamMetrics:
         self.log_files = Gauge(
             "zklake_stream_log_files", "Files in _delta_log.", of_table, registry=registry
         )
+        self.files = Gauge(
+            "zklake_stream_files", "Data files of the newest version.", of_table, registry=registry
+        )
+        self.bytes = Gauge("zklake_stream_bytes", "Bytes in them.", of_table, registry=registry)
+        self.maintenance_seconds = Histogram(
+            "zklake_stream_maintenance_seconds",
+            "Time one step of maintenance took.",
+            ("cluster", "action"),
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self.maintenance_failures = Counter(
+            "zklake_stream_maintenance_failures",
+            "Steps of maintenance that failed.",
+            of,
+            registry=registry,
+        )
         self.heap = Gauge(
             "zklake_stream_heap_used_bytes", "Heap in use in the driver's JVM.", registry=registry
         )
@@ -89,7 +107,13 @@ class ClusterMetrics:
         metrics.since_batch.labels(cluster).set_function(
             lambda: time.monotonic() - self.batch_ended_at
         )
-        for metric in (metrics.batches, metrics.events, metrics.quarantined, metrics.restarts):
+        for metric in (
+            metrics.batches,
+            metrics.events,
+            metrics.quarantined,
+            metrics.restarts,
+            metrics.maintenance_failures,
+        ):
             metric.labels(cluster)  # shown from the start, as 0
 
     def count_batch(self, summary: Summary, seconds: float, now_ms: float) -> None:
@@ -119,6 +143,16 @@ class ClusterMetrics:
         self._all.commits.labels(*labels).inc(log.commits)
         self._all.rows.labels(*labels).inc(log.rows)
         self._all.log_files.labels(*labels).set(log.files)
+
+    def count_maintenance(self, outcome: Outcome) -> None:
+        """Count one step of maintenance, or show what a look at a table saw."""
+        labels = (self._cluster, outcome.table)
+        self._all.maintenance_seconds.labels(self._cluster, outcome.action).observe(outcome.seconds)
+        if outcome.is_error:
+            self._all.maintenance_failures.labels(self._cluster).inc()
+        if outcome.look is not None:
+            self._all.files.labels(*labels).set(sum(p.files for p in outcome.look.parts))
+            self._all.bytes.labels(*labels).set(sum(p.bytes for p in outcome.look.parts))
 
     def show_behind(self, records: int) -> None:
         """Show how far the lake is behind the log."""

@@ -5,7 +5,6 @@ An error inside a batch ends the run; the next run starts from what the lake say
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from streaming.behind import count_behind
 from streaming.job import Fold
 from streaming.lake import Lake
 from streaming.log_identity import LogPartition, accept_log, check_log
@@ -22,7 +22,7 @@ from streaming.progress import Progress, read_progress
 from streaming.source import fresh_checkpoint, read_log
 from streaming.summary import Summary
 from streaming.trouble import explain
-from zklake.errors import LogError, OtherLog, ZklakeError
+from zklake.errors import OtherLog, ZklakeError
 from zklake.settings.names import looks_secret
 
 _POLL_S = 0.2
@@ -74,18 +74,25 @@ class Listener:
     def on_look(self, behind: int) -> None:
         """So many records of the log are not folded yet."""
 
+    def wants_pause(self) -> bool:
+        """Whether something waits for the time between two batches."""
+        return False
+
+    def on_pause(self) -> None:
+        """A batch is over, and the next one waits until this returns."""
+
 
 class _Stopped(Exception):
     """Ends a batch that began after the wish to stop."""
 
 
 class Run:
-    """The query's life; `stop` is honoured between batches, never in the middle of one."""
+    """The query's life; `stop` and pauses come between batches, never in the middle of one."""
 
     def __init__(self, spark: SparkSession, stream: Stream, stop: threading.Event) -> None:
         self._spark, self._stream, self._stop = spark, stream, stop
-        self._idle = threading.Event()
-        self._idle.set()
+        # Held while a batch is folded, and in a pause.
+        self._busy = threading.Lock()
         self._fold: Fold | None = None
         self._error: Exception | None = None
         # Where the lake stood when the run began.
@@ -143,16 +150,14 @@ class Run:
 
     def _guard(self, start: Progress, listener: Listener) -> Callable[[DataFrame, int], None]:
         def fold_batch(records: DataFrame, _batch_id: int) -> None:
-            if self._stop.is_set():
-                raise _Stopped
-            self._idle.clear()
-            try:
-                self._fold_timed(records, start, listener)
-            except Exception as error:
-                self._error = error
-                raise
-            finally:
-                self._idle.set()
+            with self._busy:
+                if self._stop.is_set():
+                    raise _Stopped
+                try:
+                    self._fold_timed(records, start, listener)
+                except Exception as error:
+                    self._error = error
+                    raise
 
         return fold_batch
 
@@ -172,10 +177,14 @@ class Run:
         try:
             while not query.awaitTermination(_POLL_S):  # type: ignore[arg-type]
                 if self._stop.is_set():
-                    self._idle.wait(_LAST_BATCH_S)
+                    self._await_batch_end()
                     return
+                if listener.wants_pause():
+                    self._pause(listener)
                 if time.monotonic() >= look_at:
-                    _look(query, partition, start, listener)
+                    behind = count_behind(query, partition, start)
+                    if behind is not None:
+                        listener.on_look(behind)
                     look_at = time.monotonic() + _LOOK_S
         except Exception:
             if not self._stop.is_set():
@@ -183,16 +192,14 @@ class Run:
         finally:
             query.stop()
 
+    def _await_batch_end(self) -> None:
+        if self._busy.acquire(timeout=_LAST_BATCH_S):
+            self._busy.release()
 
-def _look(
-    query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener
-) -> None:
-    try:
-        low, high = partition.find_bounds(1.0)
-    except LogError:
-        return  # the query itself will tell
-    last = query.lastProgress
-    # pyspark hands on a dict as text; the offset is its last number.
-    numbers = re.findall(r"\d+", str(last["sources"][0]["endOffset"])) if last else []
-    folded = int(numbers[-1]) if numbers else start.offset or low
-    listener.on_look(max(0, high - folded))
+    def _pause(self, listener: Listener) -> None:
+        """Keep the next batch waiting for one step; a batch under way is not waited for long."""
+        if self._busy.acquire(timeout=_POLL_S):
+            try:
+                listener.on_pause()
+            finally:
+                self._busy.release()

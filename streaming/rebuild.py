@@ -13,14 +13,15 @@ from pyspark.sql import functions as F
 
 from delta_tables import reading
 from delta_tables.catalog import INTERVAL_TABLES, TABLE_BY_NAME
-from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import EVENT_COLUMNS, ZNODE_EVENTS
+from streaming.horizon import make_rows
 from streaming.lake import Lake
 from streaming.parse import parse_records
 from streaming.progress import read_progress
-from streaming.summary import IS_FOLLOWED, Summary, summarise
-from streaming.turn import Memory, Turn, fold_table, prepare
+from streaming.summary import IS_FOLLOWED, summarise
+from streaming.table_writer import Mark
+from streaming.turn import Memory, prepare
 from zklake.errors import LakeError
 
 _PLACE = ("kafka_topic", "kafka_partition", "kafka_offset")
@@ -44,9 +45,9 @@ def rebuild(
     for name in names:
         table = TABLE_BY_NAME[name]
         say(f"rebuilding {name}")
-        rows = _make_rows(lake, table, turn, summary)
+        rows = make_rows(lake, table, turn, summary)
         counts[name] = rows.count()
-        lake.replace_all(table, rows, counts[name], log_id=progress.log_id, seq=progress.seq)
+        lake.replace_all(table, rows, Mark(progress.log_id, progress.seq))
     return counts
 
 
@@ -99,12 +100,6 @@ def _find_breaks(events: DataFrame) -> dict[str, set[int]]:
     for row in broken.select("cluster", "seq").toLocalIterator():
         breaks.setdefault(row["cluster"], set()).add(row["seq"])
     return breaks
-
-
-def _make_rows(lake: Lake, table: Table, turn: Turn, summary: Summary) -> DataFrame:
-    if table.folded == "steps":
-        return lake.make_rows(table, turn.step_rows[table.name])
-    return fold_table(table, lake.read(table).where("false"), turn, summary.odd)
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from streaming.delta_logs import DeltaLogs
 from streaming.lease import STALE_S, Lease
+from streaming.maintenance.upkeep import Upkeep
 from streaming.metrics import ClusterMetrics, StreamMetrics
 from streaming.patience import Patience
 from streaming.query import Listener, Run, Stream
@@ -31,6 +32,7 @@ class Worker(Listener):
         take_over: bool = False,
         lease_stale_s: float = STALE_S,
         stuck_after_s: float = STUCK_AFTER_S,
+        upkeep: Upkeep | None = None,
     ) -> None:
         self.stream = stream
         self.stop = threading.Event()
@@ -41,6 +43,7 @@ class Worker(Listener):
         self._take_over, self._stuck_after_s = take_over, stuck_after_s
         self._lease = Lease(stream.lake, stream.cluster, lease_stale_s)
         self._delta_logs = DeltaLogs(stream.lake, stream.cluster)
+        self._upkeep = upkeep
         self._patience = Patience()
         self._needs_batch = False
         self._behind = 0
@@ -143,6 +146,30 @@ class Worker(Listener):
         self._metrics.show_behind(behind)
         for log in self._delta_logs.look():
             self._metrics.count_commits(log)
+
+    def wants_pause(self) -> bool:
+        """Whether the lake needs maintenance."""
+        return self._upkeep is not None and self._upkeep.is_due()
+
+    def on_pause(self) -> None:
+        """Do one step of maintenance; what goes wrong with it must not end the query."""
+        assert self._upkeep is not None
+        try:
+            outcome = self._upkeep.run_step()
+        except OSError as error:  # of the answer to `zklake maintain`
+            self._log.warning("maintenance", reason=str(error))
+            return
+        if outcome is not None:
+            self._metrics.count_maintenance(outcome)
+            tell = self._log.warning if outcome.is_error else self._log.debug
+            seconds = round(outcome.seconds, 3)
+            tell(
+                "maintenance",
+                table=outcome.table,
+                action=outcome.action,
+                says=outcome.says,
+                seconds=seconds,
+            )
 
 
 def _say(error: ZklakeError) -> str:

@@ -96,10 +96,13 @@ def find_lake(settings: Settings) -> str:
 
 def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
     from streaming.daemon import Daemon
+    from streaming.maintenance.retention import read_policy
+    from streaming.maintenance.upkeep import Upkeep
     from streaming.metrics import StreamMetrics
     from streaming.worker import Worker
 
     options, metrics = settings.stream, StreamMetrics()
+    policy, is_on = read_policy(settings.maintenance), settings.maintenance.enabled
     workers = [
         Worker(
             plan,
@@ -107,6 +110,7 @@ def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
             take_over=take_over,
             lease_stale_s=options.lease_stale_s,
             stuck_after_s=options.stuck_after_s,
+            upkeep=Upkeep(plan.lake, plan.cluster, policy, is_on=is_on),
         )
         for plan in plans
     ]

@@ -8,9 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, model_validator
+from pydantic import Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from zklake.settings.group import Group
+from zklake.settings.maintenance import MaintenanceSettings
+from zklake.settings.query import QuerySettings
 from zklake.settings.values import (
     Client,
     ClientOptions,
@@ -18,17 +21,10 @@ from zklake.settings.values import (
     HostPorts,
     Listen,
     Name,
+    NamePattern,
     PathPattern,
     ZooKeeperConnect,
 )
-
-
-class Group(BaseModel):
-    """Settings that belong together; a table of the TOML file."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, hide_input_in_errors=True, use_attribute_docstrings=True
-    )
 
 
 class ZooKeeperSettings(Group):
@@ -96,6 +92,12 @@ class WatchedSettings(Group):
     """Brokers of the watched cluster; not set: found in /brokers/ids."""
     client: Client = ClientOptions()
     """librdkafka options for them: security.protocol, sasl.*, ssl.*."""
+    exclude_topics: tuple[NamePattern, ...] = ("__consumer_offsets", "__transaction_state")
+    """Topics whose log ends are not sampled; `*` is any part of a name. Ours never are."""
+    groups: tuple[NamePattern, ...] = ("*",)
+    """Kafka-stored groups that are followed; `*` is any part of a name."""
+    exclude_groups: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
 
 
 class WatcherSettings(Group):
@@ -121,6 +123,10 @@ class WatcherSettings(Group):
     """Patterns of paths whose data is withheld, beside the built-in ones."""
     hash_key_file: Path | None = None
     """File with the key of the hash that stands for withheld data."""
+    sampling: bool = False
+    """Ask the watched brokers for log ends and Kafka-stored groups."""
+    sample_interval_s: Annotated[int, Field(ge=1)] = 10
+    """Seconds from one sampling round to the next."""
     max_record_bytes: Annotated[int, Field(ge=1000)] = 900_000
     """Znodes that make a larger record are published as oversize, without data."""
 
@@ -181,6 +187,8 @@ class Settings(BaseSettings):
     watcher: WatcherSettings = WatcherSettings()
     lake: LakeSettings = LakeSettings()
     stream: StreamSettings = StreamSettings()
+    maintenance: MaintenanceSettings = MaintenanceSettings()
+    query: QuerySettings = QuerySettings()
     dashboard: DashboardSettings = DashboardSettings()
 
     @classmethod

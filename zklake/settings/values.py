@@ -78,6 +78,12 @@ def _check_path_pattern(text: str) -> str:
     return text
 
 
+def _check_name_pattern(text: str) -> str:
+    if not text or text != text.strip():
+        raise ValueError("want names, with * for any part of one")
+    return text
+
+
 def _check_digest(secret: SecretStr) -> SecretStr:
     user, colon, password = secret.get_secret_value().partition(":")
     if not (user and colon and password):
@@ -102,6 +108,7 @@ ZooKeeperConnect = Annotated[str, AfterValidator(_check_zookeeper_connect)]
 Listen = Annotated[str, AfterValidator(_check_listen)]
 Name = Annotated[str, AfterValidator(_check_name)]
 PathPattern = Annotated[str, AfterValidator(_check_path_pattern)]
+NamePattern = Annotated[str, AfterValidator(_check_name_pattern)]
 Digest = Annotated[SecretStr, AfterValidator(_check_digest)]
 Client = Annotated[
     dict[

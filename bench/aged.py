@@ -1,0 +1,184 @@
+"""A month-old lake beside a fresh one of the same cluster: batches, queries, files, heap.
+
+Both are generated (lab/aged_lake); the aged one is measured as it is, and again after maintenance.
+Batches are folded in this process's Spark without Kafka, in turn; queries go through deltalake.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench.figures import Figure, percentile, ratio
+from bench.generated import CLUSTER, GeneratedLake
+from bench.stage import Stage
+from delta_tables import reading
+from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.stats import measure_lake
+from lab.aged_lake import Size, World, age_lake
+from streaming.maintenance.retention import Policy
+from streaming.maintenance.upkeep import Outcome, maintain
+from zklake.errors import QueryError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_QUERIES = Path(__file__).parents[1] / "examples" / "queries"
+_WARM_UP = 8
+
+
+@dataclass(frozen=True)
+class _Plan:
+    size: Size
+    pairs: int
+    asks: int
+    heap_batches: int
+
+
+_FULL = _Plan(Size(), pairs=20, asks=5, heap_batches=500)
+_QUICK = _Plan(
+    Size(days=3, beats=240, slots=10, commits=300, topics=20, groups=10),
+    pairs=3,
+    asks=1,
+    heap_batches=10,
+)
+
+
+def measure(stage: Stage, quick: bool) -> list[Figure]:
+    """Aged ÷ fresh, before and after maintenance."""
+    from streaming.session import build_session
+
+    plan = _QUICK if quick else _FULL
+    aged, fresh, made_s = _make_lakes(stage.directory, plan)
+    figures = [Figure("making the aged lake", [made_s], "s"), *_count("before", aged)]
+    spark = build_session("zklake-bench", driver_memory="2g")
+    try:
+        figures += _compare("as it is", spark, aged, fresh, plan, goal="")
+        figures += _maintain(aged)
+        figures += _count("after", aged)
+        figures += _compare("maintained", spark, aged, fresh, plan, goal="≤ 1.5")
+        figures += _watch_heap(spark, aged, plan.heap_batches)
+    finally:
+        spark.stop()
+    return figures
+
+
+def _make_lakes(directory: Path, plan: _Plan) -> tuple[GeneratedLake, GeneratedLake, float]:
+    """The fresh one holds the same znodes, and of their history the first few hours."""
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    began = time.monotonic()
+    aged = age_lake(directory / "aged", CLUSTER, plan.size, last_day=yesterday)
+    made_s = time.monotonic() - began
+    young = replace(plan.size, days=1, beats=24, slots=20, commits=10, files=1)
+    fresh = age_lake(directory / "fresh", CLUSTER, young, last_day=yesterday)
+    return (
+        GeneratedLake(directory / "aged", aged),
+        GeneratedLake(directory / "fresh", fresh),
+        made_s,
+    )
+
+
+def _compare(
+    state: str,
+    spark: SparkSession,
+    aged: GeneratedLake,
+    fresh: GeneratedLake,
+    plan: _Plan,
+    *,
+    goal: str,
+) -> list[Figure]:
+    print(f"aged: {state}", file=sys.stderr, flush=True)
+    for lake in (aged, fresh):
+        lake.start(spark)
+    pairs = [
+        (aged.fold_batch(spark), fresh.fold_batch(spark)) for _ in range(plan.pairs + _WARM_UP)
+    ][_WARM_UP:]
+    old, new = zip(*pairs, strict=True)
+    asked = {name: _ask(sql, aged, fresh, plan.asks) for name, sql in _read_queries(aged.world)}
+    p95 = [percentile(seconds, 0.95) for seconds in zip(*asked.values(), strict=True)]
+    return [
+        ratio(f"batch, aged {state} ÷ fresh", old, new, goal),
+        Figure(f"batch, aged {state}", old, "s"),
+        Figure("batch, fresh", new, "s"),
+        Figure(f"p95 of {len(asked)} queries, aged {state} ÷ fresh", [p95[0] / p95[1]], "×", goal),
+        Figure(
+            f"queries, aged {state} ÷ fresh, one by one", [a / b for a, b in asked.values()], "×"
+        ),
+        Figure(f"p95 of the queries, aged {state}", [p95[0]], "s"),
+        Figure("p95 of the queries, fresh", [p95[1]], "s"),
+    ]
+
+
+def _read_queries(world: World) -> Iterator[tuple[str, str]]:
+    """The examples, asked of things that are there, at noon of the last day."""
+    noon = f"{world.last_day}T12:00:00Z"
+    for path in sorted(_QUERIES.glob("*.sql")):
+        sql = path.read_text().replace("'orders'", "'topic-0'").replace("'readers'", "'group-0'")
+        yield path.stem, sql.replace("/orders'", "/topic-0'").replace("2026-11-16T03:12:00Z", noon)
+
+
+def _ask(sql: str, aged: GeneratedLake, fresh: GeneratedLake, times: int) -> tuple[float, float]:
+    """Median seconds of one query on both, in turn; tables are opened anew each time."""
+    took: tuple[list[float], list[float]] = ([], [])
+    for _ in range(times + 1):
+        for lake, seconds in zip((aged, fresh), took, strict=True):
+            began = time.monotonic()
+            try:
+                reading.read_rows(lake.path, CLUSTER, sql)
+            except QueryError as error:
+                raise QueryError(f"{error}, in: {sql.splitlines()[0]}") from error
+            seconds.append(time.monotonic() - began)
+    return median(took[0][1:]), median(took[1][1:])
+
+
+def _maintain(aged: GeneratedLake) -> list[Figure]:
+    outcomes: list[Outcome] = []
+    for outcome in maintain(aged.path, CLUSTER, TABLE_BY_NAME, Policy()):
+        assert not outcome.is_error, outcome
+        outcomes.append(outcome)
+    longest = max(outcomes, key=lambda outcome: outcome.seconds)
+    return [
+        Figure(f"maintenance, {len(outcomes)} steps", [sum(o.seconds for o in outcomes)], "s"),
+        Figure("one step", [outcome.seconds for outcome in outcomes], "s"),
+        Figure(f"longest step: {longest.action} {longest.table}", [longest.seconds], "s"),
+    ]
+
+
+def _count(when: str, aged: GeneratedLake) -> list[Figure]:
+    tables = measure_lake(aged.path, CLUSTER).tables
+    return [
+        Figure(f"rows {when}", [sum(table.rows for table in tables)], ""),
+        Figure(f"data files {when}", [sum(table.files for table in tables)], ""),
+        Figure(f"log files {when}", [sum(table.log_files or 0 for table in tables)], ""),
+        Figure(f"bytes {when}", [sum(table.bytes for table in tables)], "B"),
+    ]
+
+
+def _watch_heap(spark: SparkSession, aged: GeneratedLake, batches: int) -> list[Figure]:
+    """The heap that is left after a collection, at a fifth of the batches and at their end."""
+    print(f"aged: {batches} batches", file=sys.stderr, flush=True)
+    used = []
+    for number in range(batches):
+        aged.fold_batch(spark)
+        if (number + 1) % max(1, batches // 5) == 0:
+            used.append(_read_heap(spark))
+    return [
+        Figure(f"heap after {batches} batches ÷ after a fifth", [used[-1] / used[0]], "×", "≤ 1.1"),
+        Figure("heap, collected", [value / 2**20 for value in used], "MiB"),
+    ]
+
+
+def _read_heap(spark: SparkSession) -> float:
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    for _ in range(3):
+        jvm.java.lang.System.gc()
+        time.sleep(0.2)
+    runtime = jvm.java.lang.Runtime.getRuntime()
+    return float(runtime.totalMemory() - runtime.freeMemory())

@@ -1,0 +1,62 @@
+"""Where a rebuild begins when old events were trimmed, and what it takes over from the table.
+
+Rows that ended by then stay as they are; those that stood then are where the fold goes on.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from delta_tables import reading
+from delta_tables.table import Table
+from delta_tables.tables.znode_events import ZNODE_EVENTS
+from streaming.lake import Lake
+from streaming.maintenance.retention import EVENTS_MARK, SAMPLE_KINDS, SAMPLES_MARK
+from streaming.summary import Summary
+from streaming.turn import Turn, fold_table
+
+_ENDS = (
+    "valid_to_seq",
+    "valid_to_zxid",
+    "valid_to_at",
+    "valid_to_at_min",
+    "ended_by",
+    "closed_on",
+)
+
+
+def read_horizon(lake: str, cluster: str, table: Table) -> int:
+    """The last seq up to which events of the table may be missing; -1: znode_events has all."""
+    marks = [EVENTS_MARK]
+    if set(table.kinds) & set(SAMPLE_KINDS):
+        marks.append(SAMPLES_MARK)
+    return max(reading.read_marker(lake, cluster, ZNODE_EVENTS.name, mark) for mark in marks)
+
+
+def keep_ended(rows: DataFrame, horizon: int) -> DataFrame:
+    """The rows that no event after the horizon can change."""
+    return rows.where(f"NOT is_open AND valid_to_seq <= {horizon}")
+
+
+def reopen(rows: DataFrame, horizon: int) -> DataFrame:
+    """The rows that stood at the horizon, as they stood."""
+    stood = rows.where(f"valid_from_seq <= {horizon} AND (is_open OR valid_to_seq > {horizon})")
+    types = dict(stood.dtypes)
+    ends = {name: F.lit(None).cast(types[name]) for name in _ENDS}
+    seen = F.least(F.col("seen_seq"), F.lit(horizon))
+    return stood.withColumns(
+        {**ends, "seen_seq": seen, "is_clamped": F.lit(False), "is_open": F.lit(True)}
+    )
+
+
+def make_rows(lake: Lake, table: Table, turn: Turn, summary: Summary) -> DataFrame:
+    """The table's rows as a rebuild makes them: from its events, as far back as they reach."""
+    horizon = read_horizon(lake.path, lake.cluster, table)
+    rows = lake.read(table) if horizon >= 0 else lake.make_rows(table, [])
+    if table.folded == "steps":
+        made = lake.make_rows(table, turn.step_rows[table.name])
+        made = made.where(f"is_open OR valid_to_seq > {horizon}")
+    else:
+        made = fold_table(table, reopen(rows, horizon), turn, summary.odd, horizon)
+    return keep_ended(rows, horizon).unionByName(made)

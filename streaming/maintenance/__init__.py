@@ -1,0 +1,1 @@
+"""Keeping a lake small and fast for months, between batches, without Spark."""

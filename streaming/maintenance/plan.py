@@ -1,0 +1,137 @@
+"""What should be done to a table, as steps that each fit between two batches. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Literal
+
+from delta_tables.table import Table
+from streaming.maintenance.retention import Policy, Rule, find_date_column, find_rules
+from streaming.maintenance.survey import Look, Part
+
+Action = Literal[
+    "settle",  # table properties that go with the settings
+    "trim",  # rows that are too old are deleted
+    "sort",  # a date that is over is rewritten, sorted by key
+    "merge",  # small files of a date that still grows become one
+    "vacuum",  # files that no reader can hold any more are removed
+    "clean",  # so are files of the table's log
+]
+
+# Beyond so many files, a partition that still grows is merged.
+MOST_FILES = 32
+TARGET_BYTES = 100 << 20
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do to one table."""
+
+    table: str
+    action: Action
+    says: str
+    # Values of the partition's columns.
+    partition: tuple[tuple[str, Any], ...] = ()
+    # SQL: the rows to delete, and up to which seq they may then be missing, under which id.
+    where: str = ""
+    mark: tuple[str, int] | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def plan(
+    table: Table, look: Look, policy: Policy, today: date, newest_frame: int | None
+) -> list[Step]:
+    """Everything there is to do now, in order."""
+    steps = [
+        *_settle(table, look, policy),
+        *_trim(table, look, policy, today, newest_frame),
+        *_rewrite(table, look, today),
+    ]
+    if look.dead_files:
+        steps.append(Step(table.name, "vacuum", f"{look.dead_files} files"))
+    if look.dead_log_files:
+        steps.append(Step(table.name, "clean", f"{look.dead_log_files} files of the log"))
+    return steps
+
+
+def _settle(table: Table, look: Look, policy: Policy) -> Iterator[Step]:
+    hours = f"interval {policy.keep_hours} hours"
+    # Together: Delta refuses a log that is kept shorter than the files it tells of.
+    wanted = {"delta.logRetentionDuration": hours, "delta.deletedFileRetentionDuration": hours}
+    if look.properties.get("delta.appendOnly") == "true" and find_rules(table, policy):
+        wanted["delta.appendOnly"] = "false"  # nothing could ever be trimmed
+    news = {name: value for name, value in wanted.items() if look.properties.get(name) != value}
+    if news:
+        says = ", ".join(f"{name} = {value}" for name, value in news.items())
+        yield Step(table.name, "settle", says, properties=tuple(news.items()))
+
+
+def _trim(
+    table: Table, look: Look, policy: Policy, today: date, newest_frame: int | None
+) -> Iterator[Step]:
+    column = find_date_column(table)
+    for rule in find_rules(table, policy):
+        cutoff = today - timedelta(days=rule.days)
+        old = [p for p in _closed_parts(table, look) if _date_of(table, p) < cutoff]
+        old.sort(key=lambda part: _date_of(table, part))
+        if rule.mark is None and old:
+            where = f"{column} < DATE '{cutoff}'" + (
+                " AND NOT is_open" if table.is_interval else ""
+            )
+            dates = f"{rule.name} of {len(old)} dates up to {_date_of(table, old[-1])}"
+            yield Step(table.name, "trim", dates, where=where)
+        elif newest_frame is not None:
+            yield from _trim_events(table, rule, old, look, newest_frame)
+
+
+def _trim_events(
+    table: Table, rule: Rule, old: list[Part], look: Look, newest_frame: int
+) -> Iterator[Step]:
+    assert rule.mark is not None
+    done = look.marks.get(rule.mark, -1)
+    for part in old:
+        last = min(part.last_seq if part.last_seq is not None else -1, newest_frame - 1)
+        if last > done:
+            ((column, value),) = part.values.items()
+            where = f"{column} = DATE '{value}' AND seq <= {last} AND {rule.where}"
+            yield Step(
+                table.name,
+                "trim",
+                f"{rule.name} of {value}",
+                tuple(part.values.items()),
+                where,
+                (rule.mark, last),
+            )
+
+
+def _rewrite(table: Table, look: Look, today: date) -> Iterator[Step]:
+    for part in _closed_parts(table, look):
+        if _is_compact(part) or None in part.values.values():
+            continue  # no date: times that are none (hostile ones) make few rows
+        on = _date_of(table, part)
+        name = "all rows" if on == date.max else str(on)
+        says = f"{name}: {part.files} files, {part.bytes:,} bytes"
+        if on < today:
+            yield Step(table.name, "sort", says, tuple(part.values.items()))
+        elif part.files > MOST_FILES:
+            yield Step(table.name, "merge", says, tuple(part.values.items()))
+
+
+def _is_compact(part: Part) -> bool:
+    """Rewriting it again would make no fewer files, or hardly."""
+    return part.files <= (1 if part.bytes <= TARGET_BYTES else 2 * part.bytes / TARGET_BYTES)
+
+
+def _closed_parts(table: Table, look: Look) -> list[Part]:
+    """Open rows are one file, replaced by every commit: there is nothing to do for them."""
+    parts = [part for part in look.parts if not part.values.get("is_open")]
+    return sorted(parts, key=lambda part: _date_of(table, part))
+
+
+def _date_of(table: Table, part: Part) -> date:
+    """The date of a partition; what has none never gets old."""
+    column = find_date_column(table)
+    value = part.values[column] if column else None
+    return value if isinstance(value, date) else date.max

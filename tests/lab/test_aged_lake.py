@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable, QueryBuilder
+
+from delta_tables import reading
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.stats import measure_lake
+from lab.aged_lake import World
+from lab.aged_lake.history import tell_events
+from lab.aged_lake.things import list_things
+from streaming.progress import read_progress
+from tests.aged import CLUSTER, TINY, copy_lake, read_all
+
+
+def tell(seed: int) -> list[tuple[Any, ...]]:
+    world = World(CLUSTER, seed, TINY)
+    told = QueryBuilder().execute(f"SELECT * FROM ({tell_events(world, list_things(world))})")
+    return sorted(
+        zip(*(column.to_pylist() for column in told.read_all().columns), strict=True),
+        key=lambda row: row[2],
+    )
+
+
+def test_equal_seeds_tell_equal_logs_and_others_do_not() -> None:
+    assert tell(1) == tell(1)
+    assert [row[6] for row in tell(1)] != [row[6] for row in tell(2)]
+
+
+def test_rows_follow_one_another_without_hole_or_overlap(tmp_path: Path) -> None:
+    copy_lake(tmp_path)
+    rows = read_all(tmp_path)
+    for table in (TABLE_BY_NAME[name] for name in ("partition_state", "consumer_offsets")):
+
+        def key(row: dict[str, object], names: tuple[str, ...] = table.key) -> str:
+            return repr([row[name] for name in names])
+
+        for _, group in groupby(sorted(rows[table.name], key=key), key=key):
+            lives = sorted(group, key=lambda row: row["valid_from_seq"])
+            ends = [row["valid_to_seq"] for row in lives]
+            assert ends[:-1] == [row["valid_from_seq"] for row in lives[1:]]
+            assert [row["is_open"] for row in lives] == [False] * (len(lives) - 1) + [True]
+
+
+def test_a_stream_could_go_on_with_it(tmp_path: Path) -> None:
+    world = copy_lake(tmp_path)
+    progress = read_progress(str(tmp_path), CLUSTER, f"zklake.{CLUSTER}")
+    assert (progress.log_id, progress.seq) == (world.log_id, world.last_seq)
+    assert progress.offset == world.last_offset + 1
+    for table in TABLES:
+        delta = DeltaTable(reading.table_path(str(tmp_path), CLUSTER, table.name))
+        protocol = delta.protocol()
+        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
+        assert [field.name for field in delta.schema().fields] == list(table.names)
+        assert delta.metadata().partition_columns == list(table.partition_by)
+        marker = reading.read_marker(str(tmp_path), CLUSTER, table.name, world.log_id)
+        assert marker in (-1, world.last_seq)
+
+
+def test_stats_tell_what_is_there(tmp_path: Path) -> None:
+    world = copy_lake(tmp_path)
+    found = measure_lake(str(tmp_path), CLUSTER)
+    assert (found.log_id, found.watermark) == (world.log_id, world.last_seq)
+    rows = read_all(tmp_path)
+    for stats in found.tables:
+        delta = DeltaTable(reading.table_path(str(tmp_path), CLUSTER, stats.table))
+        files = [Path(uri.removeprefix("file://")) for uri in delta.file_uris()]
+        assert stats.files == len(files)
+        assert stats.bytes == sum(file.stat().st_size for file in files)
+        assert stats.rows == len(rows[stats.table])
+        if TABLE_BY_NAME[stats.table].is_interval:
+            assert stats.open_rows == sum(row["is_open"] for row in rows[stats.table])
+        log = tmp_path / CLUSTER / stats.table / "_delta_log"
+        assert stats.commits == len(list(log.glob("*.json")))
+        assert stats.log_files == sum(path.is_file() for path in log.iterdir())
+    busy = {stats.table: stats for stats in found.tables}["partition_state"]
+    assert busy.commits == TINY.commits + 2
+    last = found.watermark_at
+    assert last is not None
+    assert last.date() == world.last_day

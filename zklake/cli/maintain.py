@@ -1,0 +1,116 @@
+"""`zklake maintain`: keep the lake small and fast now, by the stream that writes it if one runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
+from zklake.cli.stream import find_lake
+
+if TYPE_CHECKING:
+    from streaming.maintenance.plan import Step
+    from streaming.maintenance.retention import Policy
+    from zklake.settings.models import Settings
+
+Tables = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[TABLE]…", help="Tables (default: all).", show_default=False),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Only say what would be done.", show_default=False),
+]
+
+
+def maintain(
+    tables: Tables = None,
+    *,
+    dry_run: DryRun = False,
+    lake: Lake = None,
+    cluster: Cluster = None,
+    config: Config = None,
+    as_json: AsJson = False,
+) -> None:
+    """Trim, compact and clean tables now; a stream that writes the lake does it for us."""
+    from zklake.errors import LakeError
+    from zklake.logs import configure_logging
+    from zklake.settings.load import load_settings
+
+    settings = load_settings(config, collect_flags(lake=lake, cluster=cluster))
+    configure_logging()
+    rows = plan_all(settings, tables or ()) if dry_run else maintain_tables(settings, tables or ())
+    shown = []
+    for row in rows:
+        shown.append(row)
+        if not as_json:
+            print("{table}: {action}: {says}".format(**row), flush=True)
+    if as_json:
+        print(json.dumps(shown, indent=1))
+    failed = [row for row in shown if row.get("is_error")]
+    if failed:
+        raise LakeError(f"{len(failed)} steps failed; the tables are as they were before them")
+
+
+def plan_all(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """What would be done, table by table; changes nothing and asks nobody."""
+    from streaming.maintenance.retention import read_policy
+
+    tables, policy = _check(settings, names), read_policy(settings.maintenance)
+    for name in tables:
+        for step in _plan(settings, name, policy):
+            yield {"table": step.table, "action": step.action, "says": step.says}
+
+
+def _plan(settings: Settings, name: str, policy: Policy) -> list[Step]:
+    from delta_tables.catalog import TABLE_BY_NAME
+    from streaming.maintenance.upkeep import plan_table
+
+    return plan_table(find_lake(settings), settings.cluster, TABLE_BY_NAME[name], policy)[0]
+
+
+def maintain_tables(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Do it under the lake's lease, or have it done by the stream that holds it."""
+    from streaming.lease import LeaseHeld, hold_lease
+    from streaming.maintenance.requests import ask
+    from streaming.maintenance.retention import read_policy
+    from streaming.maintenance.upkeep import maintain as maintain_lake
+    from zklake.errors import LakeError
+
+    tables, policy = _check(settings, names), read_policy(settings.maintenance)
+    path, cluster = find_lake(settings), settings.cluster
+    if "://" in path:
+        raise LakeError(
+            f"whether a stream writes the lake {path} cannot be told on an object store; a running "
+            "stream maintains its lake by itself (maintenance.enabled)"
+        )
+    try:
+        with hold_lease(path, cluster):
+            yield from map(_describe, maintain_lake(path, cluster, tables, policy))
+    except LeaseHeld:
+        yield from map(_describe, ask(path, cluster, tables))
+
+
+def _check(settings: Settings, names: Sequence[str]) -> list[str]:
+    from delta_tables.catalog import TABLE_BY_NAME
+    from delta_tables.reading import open_tables
+    from zklake.errors import LakeError
+
+    for name in names:
+        if name not in TABLE_BY_NAME:
+            raise LakeError(f"no table {name!r}; there are {', '.join(TABLE_BY_NAME)}")
+    path, cluster = find_lake(settings), settings.cluster
+    if not open_tables(path, cluster):
+        raise LakeError(
+            f"{path}/{cluster} holds no tables: are --lake and --cluster right, and has `zklake "
+            "stream` folded that cluster yet?"
+        )
+    return list(names) or list(TABLE_BY_NAME)
+
+
+def _describe(done: Any) -> dict[str, Any]:
+    names = ("table", "action", "says", "seconds", "is_error")
+    return {name: getattr(done, name) for name in names}
