@@ -1,11 +1,12 @@
 """Reading the tables of a lake without a JVM, through deltalake and its DataFusion.
 
-It trusts its SQL: text from outside is checked first (zklake/cli/sql.py).
+It trusts its SQL: text from outside is checked first, and runs in a process of its own
+(delta_tables/sandbox.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,15 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from delta_tables.catalog import TABLES
+from delta_tables.lakes import Lake, is_remote
 from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
+
+# Names are folded to lower case, as everywhere in SQL; a time without a zone is UTC.
+_SESSION = {
+    "datafusion.sql_parser.enable_ident_normalization": "true",
+    "datafusion.execution.time_zone": "UTC",
+}
 
 
 def table_path(lake: str, cluster: str, name: str) -> str:
@@ -26,7 +34,7 @@ def table_path(lake: str, cluster: str, name: str) -> str:
 def open_table(lake: str, cluster: str, name: str) -> DeltaTable | None:
     """The table as it is now; None when nobody has written it yet."""
     path = table_path(lake, cluster, name)
-    if "://" not in path and not (Path(path) / "_delta_log").is_dir():
+    if not is_remote(path) and not (Path(path) / "_delta_log").is_dir():
         return None  # deltalake would make the directory
     try:
         return DeltaTable(path)
@@ -47,35 +55,73 @@ def find_views(tables: Collection[str]) -> list[View]:
     return [view for view in VIEWS if set(view.inputs) <= set(tables)]
 
 
-def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list[str], list[Any]]]:
+def open_named(lakes: Iterable[Lake], names: Collection[str]) -> dict[str, list[DeltaTable]]:
+    """The tables that these tables and views need, from each lake that holds them."""
+    views = {view.name: view for view in VIEWS}
+    needed = {one for name in names for one in (views[name].inputs if name in views else [name])}
+    opened: dict[str, list[DeltaTable]] = {name: [] for name in sorted(needed)}
+    for lake in lakes:
+        for name, tables in opened.items():
+            table = open_table(lake.path, lake.cluster, name)
+            tables.extend([] if table is None else [table])
+    return {name: tables for name, tables in opened.items() if tables}
+
+
+def build_engine(tables: Mapping[str, Sequence[DeltaTable]], sql: str) -> QueryBuilder:
+    """DataFusion with these tables, each the union over its lakes, and the views that sql names."""
+    engine = QueryBuilder(_SESSION)
+    for name, parts in tables.items():
+        if len(parts) == 1:
+            engine.register(name, parts[0])
+            continue
+        for number, part in enumerate(parts):
+            engine.register(f"{number}/{name}", part)
+        engine.execute(f"CREATE VIEW {name} AS {_write_union(name, parts)}")
+    for view in find_views(tables):
+        if view.name in sql.lower():
+            engine.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+    return engine
+
+
+def _write_union(name: str, parts: Sequence[DeltaTable]) -> str:
+    """SQL for all the rows. A lake that another release wrote may lack a column.
+
+    UNION ALL BY NAME would say it shorter, but DataFusion 55 fails on it when a struct is read.
+    """
+    held = [[field.name for field in part.schema().fields] for part in parts]
+    columns = list(dict.fromkeys(column for names in held for column in names))
+    selects = []
+    for number, names in enumerate(held):
+        chosen = (f'"{column}"' if column in names else f'NULL AS "{column}"' for column in columns)
+        selects.append(f'SELECT {", ".join(chosen)} FROM "{number}/{name}"')  # noqa: S608
+    return " UNION ALL ".join(selects)
+
+
+def run_sql(engine: QueryBuilder, sql: str) -> Iterator[tuple[list[str], list[Any]]]:
     """Run a query; yields (column names, columns) per batch, at least once."""
-    builder = QueryBuilder()
-    for name, table in tables.items():
-        builder.register(name, table)
+    reader = engine.execute(sql)
+    names, types = reader.schema.names, reader.schema.types
+    yield names, [[] for _ in names]
+    for batch in reader:
+        yield names, [_read_column(*pair) for pair in zip(batch.columns, types, strict=True)]
+
+
+def _read_column(column: Any, type_: DataType) -> list[Any]:
+    if DataType.is_interval(type_):  # arro3 has no Python value for it
+        column = column.cast(DataType.string_view())
+    values: list[Any] = column.to_pylist()
+    if DataType.is_map(type_):  # a dict to everybody but Arrow, to whom it is a list of pairs
+        values = [None if value is None else dict(value) for value in values]
+    return values
+
+
+def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list[str], list[Any]]]:
+    """Run a query of our own; yields (column names, columns) per batch, at least once."""
     try:
-        for view in (view for view in find_views(tables) if view.name in sql):
-            builder.execute(f"CREATE VIEW {view.name} AS {view.sql}")
-        reader = builder.execute(sql)
-        names = reader.schema.names
-        yield names, [[] for _ in names]
-        maps = [DataType.is_map(type_) for type_ in reader.schema.types]
-        for batch in reader:
-            yield (
-                names,
-                [
-                    _read_column(column.to_pylist(), is_map)
-                    for column, is_map in zip(batch.columns, maps, strict=True)
-                ],
-            )
+        engine = build_engine({name: [table] for name, table in tables.items()}, sql)
+        yield from run_sql(engine, sql)
     except Exception as error:  # DataFusion's errors come as bare Exception
         raise QueryError(f"the query failed: {error}") from error
-
-
-def _read_column(values: list[Any], is_map: bool) -> list[Any]:
-    """A map is a dict to everybody but Arrow, to whom it is a list of pairs."""
-    if not is_map:
-        return values
-    return [None if value is None else dict(value) for value in values]
 
 
 def read_rows(lake: str, cluster: str, sql: str) -> list[dict[str, Any]]:

@@ -3,41 +3,54 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
-import arro3.core
 import pytest
 import typer
-from deltalake import write_deltalake
 from typer.testing import CliRunner
 
-from zklake.cli.sql import run_query, sql
+from delta_tables.catalog import TABLE_BY_NAME
+from tests.delta_tables.small_lake import write_lake
+from zklake.cli.sql import sql
 from zklake.errors import QueryError
 
 app = typer.Typer()
 app.command()(sql)
 
-
-@pytest.fixture
-def lake(tmp_path: Path) -> str:
-    """A lake with one table, written without Spark."""
-    rows = arro3.core.Table.from_pydict(
-        {
-            "broker_id": arro3.core.Array([1, 2], type=arro3.core.DataType.int32()),
-            "host": arro3.core.Array(["k1", "[red]k2\x1b"], type=arro3.core.DataType.string()),
-        }
-    )
-    write_deltalake(str(tmp_path / "kafka" / "broker_membership"), rows)
-    return str(tmp_path)
+NAMES = {1: "k1", 2: "[red]k2\x1b\n\u202e"}
+QUERY = "SELECT broker_id, host FROM broker_membership ORDER BY broker_id"
+ENDLESS = "SELECT count(*) FROM range(0, 100000000) AS a, range(0, 100000000) AS b"
 
 
-def ask(lake: str, *args: str) -> str:
-    result = CliRunner().invoke(app, [*args, "--lake", lake], catch_exceptions=False)
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two clusters with two brokers each, one of them with a hostile name."""
+    path = str(tmp_path_factory.mktemp("lake"))
+    brokers = [
+        {"broker_id": id_, "host": host, "valid_from_at": "2026-11-16T03:12:00.250Z"}
+        for id_, host in NAMES.items()
+    ]
+    for cluster in ("kafka", "other"):
+        table = TABLE_BY_NAME["broker_membership"]
+        write_lake(path, cluster, {"broker_membership": brokers}, [table])
+    return path
+
+
+def ask(lake: str, *args: str, text: str | None = None) -> str:
+    result = CliRunner().invoke(app, [*args, "--lake", lake], input=text, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 
 
-QUERY = "SELECT broker_id, host FROM broker_membership ORDER BY broker_id"
+def run(*args: str, **options: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "zklake", *args]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options)  # type: ignore[call-overload, no-any-return]
 
 
 def test_rows_as_a_table_that_cannot_steer_the_terminal(lake: str) -> None:
@@ -45,17 +58,33 @@ def test_rows_as_a_table_that_cannot_steer_the_terminal(lake: str) -> None:
     assert [line.split() for line in lines] == [
         ["broker_id", "host"],
         ["1", "k1"],
-        ["2", "[red]k2\\x1b"],
+        ["2", "[red]k2\\x1b\\n\\u202e"],
     ]
 
 
 def test_rows_as_json_and_csv(lake: str) -> None:
-    wanted = [(1, "k1"), (2, "[red]k2\x1b")]
-    rows = json.loads(ask(lake, QUERY, "--json"))
-    assert [(row["broker_id"], row["host"]) for row in rows] == wanted
+    text = ask(lake, QUERY, "--json")
+    assert text.replace("\n", "").isprintable()
+    rows = json.loads(text)
+    assert {row["broker_id"]: row["host"] for row in rows} == NAMES
     head, *lines = csv.reader(io.StringIO(ask(lake, QUERY, "--csv")))
     assert head == ["broker_id", "host"]
-    assert [(int(a), b) for a, b in lines] == wanted
+    assert {int(id_): host for id_, host in lines} == NAMES
+
+
+def test_times_are_iso_8601_everywhere(lake: str) -> None:
+    query = "SELECT valid_from_at, closed_on FROM broker_membership LIMIT 1"
+    (row,) = json.loads(ask(lake, query, "--json"))
+    assert row == {"valid_from_at": "2026-11-16T03:12:00.250000Z", "closed_on": None}
+    assert "2026-11-16T03:12:00.250Z" in ask(lake, query)
+    assert "2026-11-16T03:12:00.250Z," in ask(lake, query, "--csv")
+
+
+def test_two_columns_of_one_name_both_reach_json(lake: str) -> None:
+    query = (
+        "SELECT a.host, b.host FROM broker_membership a JOIN broker_membership b ON true LIMIT 1"
+    )
+    assert json.loads(ask(lake, query, "--json"))[0].keys() == {"host", "host_2"}
 
 
 def test_an_empty_answer_still_has_its_columns(lake: str) -> None:
@@ -67,18 +96,83 @@ def test_explain_answers(lake: str) -> None:
     assert "plan" in ask(lake, f"EXPLAIN {QUERY}")
 
 
-@pytest.mark.parametrize("query", ["DROP TABLE broker_membership", "SELECT nothing FROM nowhere"])
-def test_what_may_not_run_is_refused(lake: str, query: str) -> None:
-    with pytest.raises(QueryError):
-        run_query(lake, "kafka", query)
+def test_a_query_can_be_piped_in(lake: str) -> None:
+    assert "k1" in ask(lake, text=f"-- Who is there?\n{QUERY};\n")
 
 
-def test_a_query_that_fails_says_why(lake: str) -> None:
-    with pytest.raises(QueryError, match="no_such_column"):
-        run_query(lake, "kafka", "SELECT no_such_column FROM broker_membership")
+def test_several_clusters_and_all_of_them(lake: str) -> None:
+    query = "SELECT DISTINCT cluster FROM broker_membership ORDER BY cluster"
+    assert ask(lake, query, "--csv").split() == ["cluster", "kafka"]
+    for clusters in ("kafka,other", "*"):
+        answered = ask(lake, query, "--csv", "--cluster", clusters)
+        assert answered.split() == ["cluster", "kafka", "other"]
+
+
+def test_rows_that_are_cut_off_are_said(lake: str) -> None:
+    result = CliRunner().invoke(app, [QUERY, "--lake", lake, "--csv", "--max-rows", "1"])
+    assert result.stdout == "broker_id,host\n1,k1\n"
+    assert "cut off after 1 rows" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["DROP TABLE broker_membership"], "exactly one SELECT"),
+        (["SELECT nothing FROM nowhere"], "no table 'nowhere'"),
+        (["SELECT no_such FROM broker_membership"], "line 1, column 8: no column 'no_such'"),
+        ([ENDLESS, "--timeout", "0.5"], r"longer than 0.5 s.*--timeout"),
+        ([QUERY, "--json", "--csv"], "choose one"),
+        ([QUERY, "--cluster", "nobody"], r"nobody holds no tables \(there are: kafka, other\)"),
+    ],
+)
+def test_what_may_not_run_or_fails_is_said(lake: str, args: list[str], said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        ask(lake, *args)
 
 
 def test_an_empty_lake_says_so_and_stays_empty(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="kafka holds no tables"):
-        run_query(str(tmp_path), "kafka", "SELECT * FROM broker_membership")
+        ask(str(tmp_path), "SELECT * FROM broker_membership")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_is_one_harmless_line_with_its_exit_code(lake: str) -> None:
+    query = "SELECT CAST(host AS INT) FROM broker_membership WHERE broker_id = 2"
+    with run("sql", query, "--lake", lake) as process:
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == QueryError.exit_code
+    assert said.startswith("error: Cannot cast string '[red]k2\\x1b")
+    assert said.count("\n") == 1
+
+
+def test_who_closes_the_pipe_early_gets_no_traceback(lake: str) -> None:
+    query = "SELECT value FROM range(0, 100000)"
+    with run("sql", query, "--csv", "--lake", lake) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "value\n"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ctrl_c_stops_the_query_and_its_process(lake: str) -> None:
+    with run("sql", ENDLESS, "--lake", lake, start_new_session=True) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        deadline = time.monotonic() + 30
+        while not (found := children.read_text().split()):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(0.5)  # into the query
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "")
+    assert not Path(f"/proc/{found[0]}").exists()
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = {"deltalake", "sqlglot", "prompt_toolkit", "pydantic", "pyspark", "kazoo", "structlog"}
+    code = "import sys, zklake.cli.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not heavy.intersection(done.stdout.split())

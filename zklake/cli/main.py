@@ -7,7 +7,22 @@ import sys
 import typer
 
 from zklake import __version__
-from zklake.cli import config, doctor, jars, lab, rebuild, run, sql, stream, watch
+from zklake.cli import (
+    at,
+    config,
+    describe,
+    doctor,
+    jars,
+    lab,
+    lake,
+    maintain,
+    rebuild,
+    run,
+    sql,
+    stream,
+    tables,
+    watch,
+)
 from zklake.errors import ZklakeError
 
 app = typer.Typer(
@@ -21,12 +36,20 @@ app = typer.Typer(
 app.add_typer(config.app, name="config")
 app.add_typer(jars.app, name="jars")
 app.add_typer(lab.app, name="lab")
+app.add_typer(lake.app, name="lake")
 app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
 app.command("watch")(watch.watch)
 app.command("stream")(stream.stream)
 app.command("rebuild")(rebuild.rebuild)
+app.command("maintain")(maintain.maintain)
 app.command("sql")(sql.sql)
+app.command("tables")(tables.tables)
+app.command("describe")(describe.describe)
+# A time ago (-15m, -1h) looks like options.
+app.command(
+    "at", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}
+)(at.at)
 
 
 def _print_version(wanted: bool) -> None:
@@ -49,7 +72,14 @@ def main() -> None:
     try:
         app()
     except ZklakeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_escape_lines(str(error))}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _escape_lines(text: str) -> str:
+    """An error may quote znodes and rows: other people's bytes, which must not steer a terminal."""
+    from zklake.logs import escape
+
+    return "\n".join(map(escape, text.split("\n")))

@@ -37,6 +37,7 @@ def run(
     from lab.cluster import Cluster
     from lab.first_light import tell_first_light
     from lab.product import Product
+    from lab.shop import Shop
 
     lock = _lock(directory.absolute())
     place = _empty(directory)
@@ -47,7 +48,8 @@ def run(
 
     cluster = Cluster(brokers, directory=place / "cluster", say=say)
     try:
-        with cluster, Product(cluster, place, say=say) as product:
+        shop = Shop(cluster, place, say=say)
+        with cluster, shop, Product(cluster, place, say=say) as product:
             say("the first rows are on their way")
             rows = tell_first_light(cluster, product, say, lambda r: _show(r, to_stderr=as_json))
             if as_json:

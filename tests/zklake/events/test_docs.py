@@ -7,14 +7,31 @@ import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
-from zklake.events import envelope, kind
+from zklake.events import envelope, kind, samples
 from zklake.events.docs import render_docs, write_docs
 from zklake.events.envelope import Event, Frame, Gap, Stat
 from zklake.events.kinds import KINDS
 from zklake.events.meanings import field_meanings, literal_meanings
 from zklake.events.payloads import reading
+from zklake.events.samples import (
+    BrokerFailure,
+    Commit,
+    GroupCommits,
+    GroupReading,
+    GroupState,
+    LogEnd,
+    LogEnds,
+    Member,
+    Round,
+    TopicPartitions,
+)
 from zklake.events.schema import event_schema
 
+SAMPLES: list[type[msgspec.Struct]] = [
+    value
+    for value in vars(samples).values()
+    if isinstance(value, type) and issubclass(value, msgspec.Struct)
+]
 DOCS = Path(__file__).parents[3] / "docs"
 
 
@@ -34,7 +51,9 @@ def test_every_word_and_field_says_what_it_means() -> None:
         assert all(literal_meanings(envelope, name).values()), name
     assert all(literal_meanings(kind, "Sensitivity").values())
     assert all(literal_meanings(reading, "Reason").values())
-    for struct in (Event, Gap, Frame):
+    assert all(literal_meanings(samples, "GroupSource").values())
+    structs: list[type[msgspec.Struct]] = [Event, Gap, Frame, *SAMPLES]
+    for struct in structs:
         meanings = field_meanings(struct)
         assert set(meanings) == set(struct.__struct_fields__)
         assert all(meanings.values()), struct
@@ -65,6 +84,20 @@ def test_events_of_every_kind_and_op_are_valid() -> None:
         validate(wire(op="gap", gap=Gap("g", reason=reason, lives=3)))  # type: ignore[arg-type]
     validate(wire(op="in_sync", frame=Frame("f", base="none", znodes=9)))
     validate(wire(op="heartbeat") | {"field_of_a_later_release": 1})
+
+
+def test_samples_are_valid_and_come_back_as_they_went() -> None:
+    groups = GroupReading("admin_api", 5, partitions_behind=1, reason="denied")
+    failed = (BrokerFailure(2, "timed out"),)
+    ended = Round(7, 12, (1,), failed, is_base=True, reason="why", groups=groups)
+    ends = LogEnds((LogEnd("t", 0, 1, 0, 9), LogEnd("t", 1, error="LEADER_NOT_AVAILABLE")), ended)
+    member = Member("m", "i", "c", "h", 1, 2, ("t",), (TopicPartitions("t", (0,)),))
+    state = GroupState("g", "Stable", 3, "consumer", "range", "m", 4, (member,), 1)
+    commits = GroupCommits((Commit("g", "t", 0, 5, 1, "note", 6, 7), Commit("g", "t", 1)))
+    for op, sample in (("log_ends", ends), ("group_commit", commits), ("group_state", state)):
+        validate(wire(op=op, **{op: sample}))
+        event = Event("prod", "log-1", 7, op, 1, **{op: sample})  # type: ignore[arg-type]
+        assert getattr(envelope.decode(envelope.encode(event)), op) == sample
 
 
 @pytest.mark.parametrize(

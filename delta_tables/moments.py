@@ -1,0 +1,123 @@
+"""A moment somebody names, the rows that held at it, and what the lake cannot know about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.intervals import INTERVAL_COLUMNS
+from delta_tables.table import Table
+from zklake.errors import QueryError
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+_AGO = re.compile(r"-((?:\d+[wdhms])+)")
+_UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_WANTED = "want ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time ago (-15m, -1h30m, -2d) or now"
+# What a person wants to see of a row's bookkeeping.
+_SHOWN = ("valid_from_at", "valid_to_at", "ended_by")
+
+
+class Moment(NamedTuple):
+    """An instant, and whether its zone was only supposed."""
+
+    at: datetime
+    is_zone_supposed: bool = False
+
+
+def parse_moment(text: str, now: datetime) -> Moment:
+    """`now`, `-15m`, or ISO 8601; without a zone it is UTC."""
+    try:
+        if text == "now":
+            return Moment(now)
+        if ago := _AGO.fullmatch(text):
+            return Moment(now - _add_up(ago[1]))
+        at = datetime.fromisoformat(text)
+        is_naive = at.tzinfo is None
+        return Moment(at.replace(tzinfo=UTC) if is_naive else at.astimezone(UTC), is_naive)
+    except (ValueError, OverflowError) as error:
+        raise QueryError(f"{text!r} is no time: {_WANTED}") from error
+
+
+def _add_up(text: str) -> timedelta:
+    parts = re.findall(r"(\d+)([wdhms])", text)
+    return sum((timedelta(**{_UNITS[unit]: int(n)}) for n, unit in parts), timedelta())
+
+
+def find_interval_table(name: str) -> Table:
+    """The table of that name, if its rows hold for a time."""
+    table = TABLE_BY_NAME.get(name.lower())
+    if table is None or not table.is_interval:
+        those = ", ".join(one.name for one in TABLE_BY_NAME.values() if one.is_interval)
+        what = "no table" if table is None else "records, not states,"
+        raise QueryError(f"{name!r}: {what} that could be asked about a moment; there are {those}")
+    return table
+
+
+def write_query(table: Table, at: datetime, condition: str = "", *, every_column: bool) -> str:
+    """SQL for the rows that held at that moment."""
+    hidden = {column.name for column in INTERVAL_COLUMNS}.difference(() if every_column else _SHOWN)
+    names = [name for name in table.names if every_column or name not in hidden]
+    where = [write_held(at), *([f"(\n{condition}\n)"] if condition else [])]
+    return (
+        f"SELECT {', '.join(names)} FROM {table.name} WHERE {' AND '.join(where)} "  # noqa: S608
+        f"ORDER BY {', '.join(table.key)}"
+    )
+
+
+def write_held(at: datetime) -> str:
+    """SQL: whether a row held at that moment."""
+    moment = f"TIMESTAMP '{at.astimezone(UTC).isoformat()}'"
+    return f"valid_from_at <= {moment} AND (is_open OR valid_to_at > {moment})"
+
+
+def find_doubts(lake: str, cluster: str, at: datetime) -> Iterator[str]:
+    """What makes the answer about a moment less than certain; nothing for most moments."""
+    from delta_tables import reading  # noqa: PLC0415
+
+    events = reading.open_table(lake, cluster, "znode_events")
+    first, last = (None, None) if events is None else _read_span(events)
+    if first is None or last is None:
+        yield "nothing is folded yet"
+    elif at > last:
+        yield f"it is past the watermark: the lake is folded up to {_write(last)}"
+    elif at < first:
+        yield (
+            f"it is before the first event, of {_write(first)}: only states that still held then "
+            "are known, by the times ZooKeeper keeps of each znode"
+        )
+    gaps = reading.open_table(lake, cluster, "log_gaps")
+    sql = f"SELECT reason, path, valid_from_at, valid_to_at FROM log_gaps WHERE {write_held(at)}"  # noqa: S608
+    for gap in [] if gaps is None else reading.query_rows({"log_gaps": gaps}, sql):
+        until = _write(gap["valid_to_at"]) if gap["valid_to_at"] else "now"
+        below = f" below {gap['path']}" if gap["path"] else ""
+        yield (
+            f"it lies in a gap ({gap['reason']}{below}, {_write(gap['valid_from_at'])} to {until})"
+            ": changes could pass unseen"
+        )
+
+
+def _read_span(events: DeltaTable) -> tuple[datetime | None, datetime | None]:
+    """The times of the first and of the last event, by the statistics in Delta's log."""
+    actions = events.get_add_actions(flatten=True)
+
+    def read(name: str) -> list[int]:
+        values = actions.column(name).to_pylist() if name in actions.schema.names else []
+        return [value for value in values if value is not None]
+
+    first, last = read("min.observed_at_ms"), read("max.observed_at_ms")
+    if not first or not last:
+        return None, None
+    return _read_ms(min(first)), _read_ms(max(last))
+
+
+def _read_ms(value: int) -> datetime:
+    return datetime.fromtimestamp(value / 1000, UTC)
+
+
+def _write(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,74 @@
+"""What DataFusion says when a query fails -> one plain sentence that says where. Pure text."""
+
+from __future__ import annotations
+
+import re
+
+# What each layer puts before the cause.
+_PREFIX = re.compile(
+    r"^(?:[A-Z]\w*(?: \w+)? [Ee]rror|Error during planning|Optimizer rule '\w+' failed):?\s+"
+)
+_PARSER = re.compile(r'^ParserError\("(.*)"\)$', re.DOTALL)
+_PLACE = re.compile(r",? at Line: (\d+), Column: (\d+)")
+_NO_FIELD = re.compile(
+    r'^No field named ("?)([^"]+?)\1\.(?=\s|$)(?: Did you mean \'([^\']+)\'\?)?', re.DOTALL
+)
+_NOT_GROUPED = re.compile(r'column "([^"]+)" must appear in the GROUP BY')
+_ARGUMENTS = re.compile(
+    r"Function '(\w+)' failed to match any signature.*?received (\w+)", re.DOTALL
+)
+_NOT_FOUND = re.compile(r"table '(?:\w+\.)*(\w+)' not found")
+# Advice to people who program DataFusion, and lists of all there is.
+_ADVICE = re.compile(
+    r"(?:Column names are case sensitive|Valid fields are|This issue was likely|Please try|"
+    r"No function matches|\tCandidate functions|Candidate functions).*",
+    re.DOTALL,
+)
+_OUT_OF_MEMORY = ("Resources exhausted", "during the spilling process", "Failed to allocate")
+_SHOWN_CHARACTERS = 300
+
+
+def explain_failure(text: str, sql: str) -> str:
+    """A sentence without the names of layers, with the place in the query where it can be told."""
+    cause = _strip_layers(text)
+    if missing := _NO_FIELD.match(cause):
+        near = f"; did you mean {missing[3].rpartition('.')[2]}?" if missing[3] else ""
+        return f"{find_place(sql, missing[2])}no column {missing[2]!r}{near}"
+    if alone := _NOT_GROUPED.search(cause):
+        return f"{find_place(sql, alone[1])}{alone[1]!r} must stand in GROUP BY or in an aggregate"
+    if called := _ARGUMENTS.search(cause):
+        return f"{find_place(sql, called[1])}{called[1]}() does not take a {called[2]} here"
+    if unknown := _NOT_FOUND.search(cause):
+        return f"table {unknown[1]!r} is not in this lake yet: `zklake stream` makes it"
+    if parser := _PARSER.match(cause):
+        return f"this is not SQL: {_move_place(parser[1])}"
+    shown = " ".join(_ADVICE.sub("", cause).split()) or "DataFusion gave no reason"
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
+
+
+def is_out_of_memory(text: str) -> bool:
+    """Whether a failure means that the query wanted more memory than it may have."""
+    return any(words in text for words in _OUT_OF_MEMORY)
+
+
+def find_place(sql: str, name: str) -> str:
+    """`line 1, column 8: ` of the first mention of a name; nothing when there is none."""
+    words = name.rpartition(".")[2]
+    found = re.search(rf"(?<![\w']){re.escape(words)}(?![\w'])", sql, re.IGNORECASE)
+    if found is None:
+        return ""
+    before = sql[: found.start()]
+    return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}: "
+
+
+def _strip_layers(text: str) -> str:
+    cause = text.rpartition("\ncaused by\n")[2].strip()
+    while (shorter := _PREFIX.sub("", cause, count=1)) != cause:
+        cause = shorter
+    return cause
+
+
+def _move_place(said: str) -> str:
+    place = _PLACE.search(said)
+    plain = _PLACE.sub("", said).replace("Expected: ", "want ").replace("found: ", "found ")
+    return f"line {place[1]}, column {place[2]}: {plain}" if place else plain

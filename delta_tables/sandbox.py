@@ -1,0 +1,166 @@
+"""Questions from outside, answered by a process of their own: checked, bounded, stopped.
+
+with run_query(lakes, sql, limits) as answer:
+    for rows in answer: …
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import msgspec
+
+from delta_tables.catalog import TABLES
+from delta_tables.lakes import Lake, is_remote
+from delta_tables.question import Limits, Question
+from delta_tables.views import VIEWS
+from zklake.errors import QueryError
+
+Row = tuple[Any, ...]
+
+KNOWN = (*(table.name for table in TABLES), *(view.name for view in VIEWS))
+
+# The only variables it gets of ours: where libraries lie, and the keys of a remote lake.
+_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_STORES = ("AWS_", "AZURE_", "GOOGLE_")
+# Values that a row may hold; the process that reads other people's bytes can make nothing else.
+_VALUES = {
+    ("datetime", "datetime"),
+    ("datetime", "date"),
+    ("datetime", "time"),
+    ("datetime", "timedelta"),
+    ("datetime", "timezone"),
+    ("decimal", "Decimal"),
+}
+# Rust aborts when it gets no memory; the kernel kills, or the stack runs over.
+_MEMORY_SIGNALS = (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS)
+
+
+def run_query(lakes: Sequence[Lake], sql: str, limits: Limits) -> Answer:
+    """Check a query and start it; QueryError says why it may not run, or how it failed."""
+    process = _start_cell(lakes)
+    try:
+        # Imported here: it takes as long as the process takes to start, and both go side by side.
+        from delta_tables.querying import check_query  # noqa: PLC0415
+
+        checked = check_query(sql, KNOWN)
+        question = Question(lakes=list(lakes), sql=checked.sql, names=checked.names, limits=limits)
+        return Answer(process, question)
+    except BaseException:
+        _stop(process)
+        raise
+
+
+class Answer:
+    """The rows of a question, in batches as they come; left by `with`, its process is gone."""
+
+    def __init__(self, process: subprocess.Popen[bytes], question: Question) -> None:
+        self._process, self._limits = process, question.limits
+        self.is_truncated = False
+        assert process.stdin is not None
+        _write(process.stdin, msgspec.json.encode(question))
+        self.names: list[str] = self._receive("names")[1]
+
+    def __iter__(self) -> Iterator[list[Row]]:
+        while (message := self._receive("rows", "end"))[0] == "rows":
+            yield message[1]
+        self.is_truncated = message[1]
+        self.close()
+
+    def _receive(self, *wanted: str) -> tuple[str, Any]:
+        assert self._process.stdout is not None
+        try:
+            message: tuple[str, Any] = _Reader(self._process.stdout).load()
+        except (EOFError, pickle.UnpicklingError) as error:
+            raise QueryError(self._explain_end()) from error
+        if message[0] in wanted:
+            return message
+        self.close()
+        raise QueryError(message[1] if message[0] == "error" else self._say_memory())
+
+    def _explain_end(self) -> str:
+        code = self._process.wait()
+        self.close()
+        if code == -signal.SIGALRM:
+            return (
+                f"stopped: the query took longer than {self._limits.timeout_s:g} s; narrow it down "
+                "(a time range, a topic), or raise --timeout (query.timeout_s)"
+            )
+        if -code in _MEMORY_SIGNALS:
+            return self._say_memory()
+        return f"the query's process ended by itself ({code}) before it had answered"
+
+    def _say_memory(self) -> str:
+        return (
+            f"stopped: the query needs more memory than {self._limits.memory_bytes >> 20} MiB; "
+            "narrow it down (a time range, a topic), or raise query.memory_bytes"
+        )
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        _stop(self._process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class _Reader(pickle.Unpickler):
+    """Reads plain values only: a process that was taken over could send anything."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _VALUES:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"no value: {module}.{name}")
+
+
+def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        # -P: no module may be found in the directory somebody happens to stand in.
+        [sys.executable, "-P", "-m", "delta_tables.cell"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_choose_environment(lakes),
+        start_new_session=True,  # Ctrl-C is ours to answer
+    )
+
+
+def _choose_environment(lakes: Sequence[Lake]) -> dict[str, str]:
+    chosen = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
+    if any(is_remote(lake.path) for lake in lakes):
+        chosen |= {name: text for name, text in os.environ.items() if name.startswith(_STORES)}
+    root = str(Path(__file__).parents[1])
+    # Every arena of malloc takes address space, which is bounded.
+    return {**chosen, "PYTHONPATH": root, "RUST_BACKTRACE": "0", "MALLOC_ARENA_MAX": "2"}
+
+
+def _write(pipe: IO[bytes], data: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError):  # it is dead: reading tells how it ended
+        pipe.write(data)
+        pipe.close()
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from delta_tables.refusals import explain_failure, is_out_of_memory
+
+SQL = "SELECT topic,\n  clster FROM partition_state"
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        (
+            "Schema error: No field named clster. Did you mean 'partition_state.cluster'?\n"
+            "Valid fields are partition_state.cluster, partition_state.topic.",
+            "line 2, column 3: no column 'clster'; did you mean cluster?",
+        ),
+        ("Schema error: No field named x.y.\nValid fields are a.b.", "no column 'x.y'"),
+        (
+            "Optimizer rule 'simplify_expressions' failed\ncaused by\nArrow error: Parser error: "
+            "Error parsing timestamp from 'x': timestamp must contain at least 10 characters",
+            "Error parsing timestamp from 'x': timestamp must contain at least 10 characters",
+        ),
+        (
+            'SQL error: ParserError("Expected: an expression, found: EOF at Line: 1, Column: 8")',
+            "this is not SQL: line 1, column 8: want an expression, found EOF",
+        ),
+        (
+            "Error during planning: table 'datafusion.public.topics' not found",
+            "table 'topics' is not in this lake yet: `zklake stream` makes it",
+        ),
+        (
+            "Error during planning: Column in SELECT must be in GROUP BY or an aggregate function: "
+            'While expanding wildcard, column "topic" must appear in the GROUP BY clause or must',
+            "line 1, column 8: 'topic' must stand in GROUP BY or in an aggregate",
+        ),
+        ("External error: Arrow error: Divide by zero error", "Divide by zero error"),
+        ("Internal error: odd.\nThis issue was likely caused by a bug in DataFusion", "odd."),
+        ("", "DataFusion gave no reason"),
+        ("x" * 400, "x" * 300 + "…"),
+    ],
+)
+def test_a_failure_becomes_one_plain_sentence(said: str, plain: str) -> None:
+    assert explain_failure(said, SQL) == plain
+
+
+def test_wanting_too_much_memory_is_known_by_its_words() -> None:
+    assert is_out_of_memory("Resources exhausted: Additional allocation failed")
+    assert is_out_of_memory("The used disk space during the spilling process has exceeded")
+    assert not is_out_of_memory("Divide by zero error")

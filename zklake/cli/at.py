@@ -1,0 +1,82 @@
+"""`zklake at`: the rows of a table that held at one moment."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from zklake.cli.answers import Form, choose_form
+from zklake.cli.asking import (
+    AsCsv,
+    Clusters,
+    MaxRows,
+    Scope,
+    Timeout,
+    choose_scope,
+    complete_table,
+)
+from zklake.cli.options import AsJson, Config, Lake
+from zklake.cli.sql import print_query
+
+Time = Annotated[
+    str,
+    typer.Argument(
+        metavar="TIME", help="ISO 8601 (without a zone: UTC), a time ago (-15m), or now."
+    ),
+]
+Table = Annotated[
+    str,
+    typer.Argument(metavar="TABLE", help="A table of states.", autocompletion=complete_table),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only rows for which this SQL condition holds: \"topic = 'orders'\".",
+        show_default=False,
+    ),
+]
+
+
+def at(
+    time: Time,
+    table: Table,
+    *,
+    where: Where = None,
+    lake: Lake = None,
+    cluster: Clusters = None,
+    config: Config = None,
+    timeout: Timeout = None,
+    max_rows: MaxRows = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Print the rows that held at a moment; says so when the lake cannot be sure of it."""
+    form = choose_form(as_json=as_json, as_csv=as_csv)
+    scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout, max_rows=max_rows)
+    print_moment(scope, time, table, where or "", form)
+
+
+def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form) -> None:
+    """Print the rows of a table that held at a moment; doubts go to stderr."""
+    from delta_tables.moments import find_doubts, find_interval_table, parse_moment, write_query
+    from zklake.logs import escape
+
+    moment = parse_moment(time, datetime.now(UTC))
+    if condition.strip():
+        from delta_tables.querying import check_condition
+
+        check_condition(condition)
+    query = write_query(
+        find_interval_table(table), moment.at, condition, every_column=form != "table"
+    )
+    if moment.is_zone_supposed:
+        print(f"{escape(time)} has no zone: taken as UTC", file=sys.stderr)
+    for lake in scope.lakes:
+        for doubt in find_doubts(lake.path, lake.cluster, moment.at):
+            print(f"{lake.cluster}: {escape(doubt)}", file=sys.stderr)
+    print_query(scope, query, form)

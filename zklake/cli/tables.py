@@ -1,0 +1,61 @@
+"""`zklake tables`: what there is to ask."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zklake.cli.answers import Form, choose_form, print_rows, write_time
+from zklake.cli.asking import AsCsv, Clusters, choose_scope
+from zklake.cli.options import AsJson, Config, Lake
+
+if TYPE_CHECKING:
+    from delta_tables.lakes import Lake as Place
+
+_NAMES = ("cluster", "table", "rows", "open_rows", "one row per", "watermark_seq", "watermark_at")
+
+
+def tables(
+    *,
+    lake: Lake = None,
+    cluster: Clusters = None,
+    config: Config = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List tables and views: what a row is, how many there are, and up to when they reach."""
+    form = choose_form(as_json=as_json, as_csv=as_csv)
+    print_tables(choose_scope(config, lake=lake, cluster=cluster).lakes, form)
+
+
+def print_tables(lakes: Sequence[Place], form: Form) -> None:
+    """Print the list; a person gets each watermark once, on stderr."""
+    rows = [row for lake in lakes for row in list_tables(lake)]
+    if form != "table":
+        print_rows([name.replace("one row per", "grain") for name in _NAMES], rows, form)
+        return
+    columns = slice(0 if len(lakes) > 1 else 1, 5)
+    shown = [[*row[:4], _shorten(row[4]), *row[5:]] for row in rows]
+    print_rows(_NAMES[columns], [row[columns] for row in shown], form)
+    for name, seq, at in dict.fromkeys((row[0], *row[5:]) for row in rows if row[6]):
+        print(f"{name}: folded up to {write_time(at)} (seq {seq})", file=sys.stderr)
+
+
+def list_tables(lake: Place) -> Iterator[tuple[Any, ...]]:
+    """Rows of (cluster, table, rows, open rows, grain, watermark's seq, watermark's time)."""
+    from delta_tables.catalog import TABLE_BY_NAME
+    from delta_tables.reading import find_views
+    from delta_tables.stats import measure_lake
+
+    found = measure_lake(lake.path, lake.cluster)
+    mark = (found.watermark, found.watermark_at)
+    for one in found.tables:
+        grain = TABLE_BY_NAME[one.table].grain
+        yield (lake.cluster, one.table, one.rows, one.open_rows, grain, *mark)
+    for view in find_views([one.table for one in found.tables]):
+        yield (lake.cluster, view.name, None, None, f"View: {view.says}", *mark)
+
+
+def _shorten(grain: str) -> str:
+    return grain.removeprefix("One row per ")
