@@ -19,8 +19,17 @@ LATE_MS = 500
 # A state still held so long after its time was over: the lab looked again.
 _AFTERGLOW_MS = 50
 # After these the thing itself is gone; the others only end a state of it.
-GONE = ("deleted", "session_closed", "migrated", "resync", "recreated")
-_SEEN_LATE = ("deleted", "session_closed")
+GONE = (
+    "deleted",
+    "session_closed",
+    "migrated",
+    "resync",
+    "recreated",
+    "removed",
+    "finished",
+    "cancelled",
+)
+_SEEN_LATE = ("deleted", "session_closed", "finished")
 
 
 def read_table(lake: str, cluster: str, name: str) -> list[Row]:
@@ -63,9 +72,12 @@ class LakePast:
 
     def began(self, table: str, fact: Fact, **wanted: Any) -> Row:
         """The only life that began in the fact's time: its first row."""
-        births = [row for row in self.find(table, **wanted) if row["is_birth"]]
-        found = [row for row in births if _has_begun(row, fact)]
+        found = self.list_begun(table, fact, is_birth=True, **wanted)
         return _only(found, f"lives of {table} {wanted} began")
+
+    def list_begun(self, table: str, fact: Fact, **wanted: Any) -> list[Row]:
+        """The rows that began in the fact's time."""
+        return [row for row in self.find(table, **wanted) if _has_begun(row, fact)]
 
     def ended(self, table: str, fact: Fact, **wanted: Any) -> Row:
         """The only life that ended in the fact's time: its last row."""

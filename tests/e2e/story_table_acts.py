@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.e2e.lake_past import LATE_MS, Fact, LakePast
-from tests.e2e.story_table_states import list_replicas
+from tests.e2e.story_table_admin import ADMIN_ACTS
 from tests.reference.past import expect
 
 
@@ -38,86 +38,6 @@ def _controller_deposed(past: LakePast, fact: Fact) -> list[int]:
     return []
 
 
-def _topic_created(past: LakePast, fact: Fact) -> list[int]:
-    birth = past.began("topics", fact, topic=fact["topic"])
-    expect(list_replicas(birth["replicas"]) == fact["replicas"], "the replicas are those wanted")
-    lives = past.find("topics", topic=fact["topic"], is_birth=True)
-    for identity in ("incarnation", "topic_id"):
-        known = {row[identity] for row in lives} - {None}
-        expect(len(known) == len(lives), f"every life has its own {identity}")
-    _expect_partitions(past, fact)
-    return [birth["valid_from_seq"]]
-
-
-def _expect_partitions(past: LakePast, fact: Fact) -> None:
-    for partition in fact["replicas"]:
-        past.began("partition_state", fact, topic=fact["topic"], partition=int(partition))
-
-
-def _partitions_added(past: LakePast, fact: Fact) -> list[int]:
-    before, after = (
-        list_replicas(past.one_at("topics", ms, topic=fact["topic"])["replicas"])
-        for ms in (fact["from_ms"] - 1, fact["to_ms"])
-    )
-    expect(after == {**before, **fact["replicas"]}, "these were added")
-    expect(not before.keys() & fact["replicas"].keys(), "they were not there before")
-    _expect_partitions(past, fact)
-    return []
-
-
-def _topic_deleted(past: LakePast, fact: Fact) -> list[int]:
-    request = {"operation": "topic_deletion", "topic": fact["topic"]}
-    asked = past.began("admin_operations", fact, **request)["life"]
-    end = past.ended("topics", fact, topic=fact["topic"])
-    for state in past.at("partition_state", fact["from_ms"], topic=fact["topic"]):
-        partition = past.ended(
-            "partition_state", fact, topic=fact["topic"], partition=state["partition"]
-        )
-        expect(partition["ended_by"] == "deleted", "its partitions went too")
-    expect(end["ended_by"] == "deleted", "it was deleted")
-    done = past.ended("admin_operations", fact, life=asked)["valid_to_seq"]
-    expect(asked < end["valid_to_seq"] < done, "asked, deleted, done, in this order")
-    return [asked, end["valid_to_seq"], done]
-
-
-def _reassigned(past: LakePast, fact: Fact) -> list[int]:
-    wanted = {name: fact[name] for name in ("topic", "partition", "replicas")}
-    explained = _find_request(past, fact, "reassignment", [wanted])
-    topic = past.one_at("topics", fact["to_ms"], topic=fact["topic"])
-    in_flight = topic["adding_replicas"] or topic["removing_replicas"]
-    expect(not in_flight, "nothing is in flight any more")
-    moved = list_replicas(topic["replicas"]).get(str(fact["partition"]))
-    expect(moved == fact["replicas"], f"it was moved there, not to {moved}")
-    return explained
-
-
-def _find_request(past: LakePast, fact: Fact, operation: str, wanted: list[Fact]) -> list[int]:
-    asked = past.began("admin_operations", fact, operation=operation)
-    done = past.ended("admin_operations", fact, life=asked["life"])
-    expect(done["ended_by"] == "deleted", "the request was done")
-    # The controller may be faster than the watcher's read.
-    is_seen = asked["is_known"] or asked["fidelity"] != "superseded"
-    expect(not is_seen or asked["partitions"] == wanted, "this was asked, and nothing else")
-    return [asked["valid_from_seq"], done["valid_to_seq"]]
-
-
-def _preferred_elected(past: LakePast, fact: Fact) -> list[int]:
-    topic = past.one_at("topics", fact["to_ms"], topic=fact["topic"])
-    replicas = list_replicas(topic["replicas"])
-    for partition in fact["partitions"]:
-        state = past.one_at(
-            "partition_state", fact["to_ms"], topic=fact["topic"], partition=partition
-        )
-        expect(state["leader"] == replicas[str(partition)][0], "the first replica leads")
-    if fact["by"] == "api":
-        return []
-    asked = [
-        {"topic": fact["topic"], "partition": partition, "replicas": None}
-        for partition in fact["partitions"]
-    ]
-    return _find_request(past, fact, "preferred_election", asked)
-
-
 def _member_joined(past: LakePast, fact: Fact) -> list[int]:
     birth = past.began("consumer_membership", fact, **_name_member(fact))
     expect(birth["session"] is not None, "the registration is ephemeral")
@@ -134,6 +54,17 @@ def _member_left(past: LakePast, fact: Fact) -> list[int]:
     return [end["valid_to_seq"]]
 
 
+def _offsets_rewound(past: LakePast, fact: Fact) -> list[int]:
+    of_group = {"group_id": fact["group"], "topic": fact["topic"]}
+    written = past.list_begun("consumer_offsets", fact, **of_group)
+    offsets = {str(row["partition"]): row["committed_offset"] for row in written}
+    expect(offsets == fact["offsets"], f"these were set, not {offsets}")
+    for row in past.at("consumer_offsets", fact["from_ms"] - 1, **of_group):
+        was, told = row["committed_offset"], offsets[str(row["partition"])]
+        expect(was > told, f"partition {row['partition']} went back from {was}")
+    return []
+
+
 def _name_member(fact: Fact) -> dict[str, str]:
     return {"group_id": fact["group"], "member_id": fact["member_id"]}
 
@@ -143,11 +74,8 @@ ACTS: Mapping[str, Callable[[LakePast, Fact], list[int]]] = {
     "broker_killed": _broker_left,
     "broker_started": _broker_started,
     "controller_deposed": _controller_deposed,
-    "topic_created": _topic_created,
-    "partitions_added": _partitions_added,
-    "topic_deleted": _topic_deleted,
-    "reassigned": _reassigned,
-    "preferred_elected": _preferred_elected,
+    **ADMIN_ACTS,
     "member_joined": _member_joined,
     "member_left": _member_left,
+    "offsets_rewound": _offsets_rewound,
 }

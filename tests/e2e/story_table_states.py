@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.e2e.lake_past import Fact, LakePast
+from tests.e2e.lake_past import Fact, LakePast, Row
 from tests.reference.past import Contradiction
 
 
@@ -55,6 +55,21 @@ def _owners_are(past: LakePast, fact: Fact, ms: int) -> Fact:
     }
 
 
+def _offsets_are(past: LakePast, fact: Fact, ms: int) -> Fact:
+    committed = past.at("consumer_offsets", ms, group_id=fact["group"], topic=fact["topic"])
+    return {"offsets": {str(row["partition"]): row["committed_offset"] for row in committed}}
+
+
+def _config_is(past: LakePast, fact: Fact, ms: int) -> Fact:
+    return {"config": {key: row["value"] for key, row in find_config(past, fact, ms).items()}}
+
+
+def find_config(past: LakePast, fact: Fact, ms: int) -> dict[str | None, Row]:
+    """The rows of an entity's overrides that held at that moment, by key."""
+    entity = {"entity_type": fact["entity_type"], "entity_name": fact["entity"]}
+    return {row["config_key"]: row for row in past.at("config_history", ms, **entity)}
+
+
 def list_replicas(replicas: Mapping[int, list[int]] | None) -> dict[str, list[int]]:
     """As the truth has them: keys are strings."""
     return {str(partition): brokers for partition, brokers in dict(replicas or {}).items()}
@@ -66,4 +81,6 @@ VIEWS: Mapping[str, Callable[[LakePast, Fact, int], Fact]] = {
     "leaders_are": _leaders_are,
     "topic_is_gone": _topic_is_gone,
     "owners_are": _owners_are,
+    "offsets_are": _offsets_are,
+    "config_is": _config_is,
 }

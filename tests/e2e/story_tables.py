@@ -13,8 +13,15 @@ from tests.e2e.story_table_acts import ACTS
 from tests.e2e.story_table_states import check_state
 from tests.reference.past import Contradiction
 
-# Committed offsets have no table yet, and messages never will.
-UNTOLD = ("produced", "offsets_rewound", "offsets_are")
+# Messages have no table.
+UNTOLD = ("produced",)
+_LIVES = (
+    "broker_membership",
+    "topics",
+    "consumer_membership",
+    "admin_operations",
+    "config_history",
+)
 
 
 def find_contradictions(facts: Iterable[Fact], past: LakePast) -> list[str]:
@@ -51,8 +58,10 @@ def _find_unexplained(past: LakePast, facts: list[Fact], explained: set[int]) ->
 
 
 def _list_lives(past: LakePast, own: str) -> Iterator[tuple[str, Row]]:
-    for table in ("broker_membership", "topics", "consumer_membership", "admin_operations"):
+    for table in _LIVES:
         for row in past.find(table):
-            # Brokers, reassignments and elections bear no name of a story.
-            if str(row.get("group_id") or row.get("topic") or own).startswith(own):
+            # Brokers and requests that nobody could read bear no name of a story.
+            entity = None if row.get("entity_type") == "brokers" else row.get("entity_name")
+            name = row.get("group_id") or row.get("topic") or entity or own
+            if str(name).startswith(own):
                 yield table, row

@@ -38,6 +38,13 @@ def check_lake(lake: str) -> None:
     of_victim = [event["op"] for event in events if event["path"] == "/brokers/ids/2"]
     assert "delete" in of_victim
     assert of_victim[-1] == "set"  # 3.9 registers with one multi: create(null), then set
+    owned = read_rows(lake, "lab", "SELECT partition, owner FROM ownership_history WHERE is_open")
+    assert {row["partition"]: row["owner"] for row in owned} == {
+        0: "readers_a-0",
+        1: "readers_a-0",
+        2: "readers_b-0",
+        3: "readers_b-0",
+    }
     for name in ("broker_membership", "znode_events"):
         table = open_table(lake, "lab", name)
         assert table is not None
