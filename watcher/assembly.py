@@ -8,6 +8,8 @@ from watcher.daemon import Daemon
 from watcher.hash_key import load_hash_key
 from watcher.loop import Limits
 from watcher.outlet import KafkaLog, Log, PrintedLog
+from watcher.sampling.names import OUR_TOPICS, Names
+from watcher.sampling.sampler import Plan
 from watcher.sealing import Sealing
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
@@ -31,6 +33,7 @@ def build_daemon(
         lambda daemon: _open_log(settings, daemon, dry_run=dry_run, take_over=take_over),
         _build_sealing(settings),
         _build_limits(settings),
+        sampling=_build_plan(settings) if settings.watcher.sampling else None,
         http=settings.watcher.http if serves else None,
         once=once,
         resnapshot=resnapshot,
@@ -85,6 +88,18 @@ def _build_sealing(settings: Settings) -> Sealing:
     own = settings.watcher
     redactor = Redactor(load_hash_key(own.hash_key_file), own.publish_paths, own.redact_paths)
     return Sealing(redactor, own.max_record_bytes)
+
+
+def _build_plan(settings: Settings) -> Plan:
+    watched = settings.watched
+    return Plan(
+        settings.watcher.sample_interval_s,
+        settings.watcher.frame_interval_s,
+        watched.bootstrap,
+        dict(watched.client),
+        Names(exclude=(OUR_TOPICS, *watched.exclude_topics)),
+        Names(watched.groups, watched.exclude_groups),
+    )
 
 
 def _build_limits(settings: Settings) -> Limits:

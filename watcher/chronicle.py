@@ -7,10 +7,12 @@ path, a bounded number in flight, live reads before the scan's. Only this touche
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
+from functools import partial
 
 import msgspec
 
-from watcher.drafts import Draft
+from watcher.drafts import Draft, draft_sample
 from watcher.messages import (
     CREATED,
     DELETED,
@@ -21,6 +23,7 @@ from watcher.messages import (
     Message,
     Reply,
     Request,
+    Sampled,
     WatchEvent,
     ZnodeStat,
 )
@@ -29,6 +32,11 @@ from watcher.scan import Purpose, Scan
 from watcher.teller import Reading, Teller
 from zklake.errors import ZooKeeperError
 from zklake.events.envelope import Frame, Gap, GapReason
+
+# Deletes that come this close together may be of one transaction (streaming counts them likewise).
+RUN_MS = 500
+# A storm of deletes does not keep samples back for longer.
+LONGEST_RUN_MS = 5000
 
 
 class Chronicle(Teller):
@@ -45,6 +53,10 @@ class Chronicle(Teller):
         self.limit = reads_in_flight
         self._wanted: deque[str] = deque()
         self._frame_wanted = False
+        # Samples that wait for the end of a run of deletes, each with the time since when.
+        self._sampled: deque[tuple[Sampled, int]] = deque()
+        # When the last watch event came, if it was a delete.
+        self._deleted_at_ms = 0
 
     def begin(self, reason: GapReason, at_ms: int) -> None:
         """Declare what nobody saw before this watcher started."""
@@ -55,6 +67,7 @@ class Chronicle(Teller):
         """Take one message, in the order of the connection."""
         if isinstance(message, WatchEvent):
             self._note(message.zxid)
+            self._deleted_at_ms = at_ms if message.type == DELETED else 0
             self._on_event(message, at_ms)
         elif isinstance(message, Reply):
             self._note(message.zxid)
@@ -63,6 +76,15 @@ class Chronicle(Teller):
             self._on_connected(at_ms)
         elif isinstance(message, Disconnected):
             self._on_disconnected(message.reason, at_ms)
+            if message.reason == "restart":
+                # Told to stop: the gap is the last word, by which a standby knows that we left.
+                self._sampled.clear()
+        elif isinstance(message, Sampled):
+            # Nothing else moves on by it: what is read and when does not depend on samples.
+            self._sampled.append((message, at_ms))
+            self._tell_samples(at_ms)
+            self.release.run()
+            return
         else:
             self.release.append(Slot(at_ms, [Draft("heartbeat", "/", zxid=self.zxid or None)]))
         self._advance(at_ms)
@@ -71,6 +93,7 @@ class Chronicle(Teller):
         """Go on where another kind of chronicle stopped: the server's version has changed."""
         self.gaps, self.gap, self.zxid = other.gaps, other.gap, other.zxid
         self.audits, self.audit_differences = other.audits, other.audit_differences
+        self._sampled = other._sampled
 
     def want_frame(self) -> None:
         """Publish a base frame as soon as the tree is in sync."""
@@ -150,6 +173,8 @@ class Chronicle(Teller):
 
     def _advance(self, at_ms: int) -> None:
         """Send what may be sent, finish what is finished, release what is known."""
+        if self._sampled:
+            self._tell_samples(at_ms)
         if self._frame_wanted and self.in_sync and self.scan is None:
             self._frame_wanted = False
             self._start_scan("frame", str(self.release.next_seq), at_ms)
@@ -160,6 +185,18 @@ class Chronicle(Teller):
             if self.scan.is_done:
                 self._finish(self.scan, at_ms)
         self.release.run()
+
+    def _tell_samples(self, at_ms: int) -> None:
+        """Not within a run of deletes: unbroken, it is the end of one session."""
+        # The clock may step back: then nothing waits.
+        in_run = 0 <= at_ms - self._deleted_at_ms < RUN_MS
+        while self._sampled:
+            message, since_ms = self._sampled[0]
+            if in_run and 0 <= at_ms - since_ms < LONGEST_RUN_MS:
+                return
+            self._sampled.popleft()
+            drafts = [draft_sample(sample) for sample in message.samples]
+            self.release.append(Slot(at_ms, drafts, partial(_call, message.on_told)))
 
     def _walk(self, scan: Scan) -> None:
         """Read on, as far as the number in flight (and an audit's pace) allow."""
@@ -266,3 +303,7 @@ class Chronicle(Teller):
         if scan.publishes_all:
             begin = Draft("frame_begin", "/", frame=Frame(id=frame_id))
             self.release.append(Slot(at_ms, [begin]))
+
+
+def _call(told: Callable[[], None], at_ms: int) -> None:
+    told()

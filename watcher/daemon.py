@@ -19,9 +19,13 @@ from watcher.chronicle import Chronicle
 from watcher.log.publisher import GaveUp
 from watcher.log.resume import Resume
 from watcher.loop import Edges, Limits, Loop, now_ms
+from watcher.messages import Message
 from watcher.metrics import Numbers, build_registry
 from watcher.outlet import Log, Outlet
 from watcher.release import Release
+from watcher.sampling.endpoints import Endpoints
+from watcher.sampling.handover import Handover
+from watcher.sampling.sampler import Plan, Sampler
 from watcher.sealing import Sealer
 from watcher.tree import Tree
 from watcher.zookeeper.inbox import Inbox
@@ -48,6 +52,7 @@ class Daemon:
         sealer: Sealer,
         limits: Limits = Limits(),
         *,
+        sampling: Plan | None = None,
         http: str | None = None,
         once: bool = False,
         resnapshot: bool = False,
@@ -61,6 +66,7 @@ class Daemon:
         self._open_log = open_log
         self._sealer = sealer
         self._limits = limits
+        self._sampling = sampling
         self._http = http
         self._once = once
         self._frame_wanted = resnapshot
@@ -124,9 +130,7 @@ class Daemon:
             except LogError as error:
                 if self._once:
                     raise
-                self.numbers.counters["kafka_failures"] = 1 + self.numbers.counters.get(
-                    "kafka_failures", 0
-                )
+                self.numbers.count("kafka_failures")
                 self.numbers.state = "the log's Kafka does not answer"
                 log.warning("starting over", cluster=self._cluster, reason=str(error))
                 self.stop.wait(_RETRY_S)
@@ -146,12 +150,18 @@ class Daemon:
             self._frame_wanted = False
             chronicle.want_frame()
         chronicle.begin(reason, now_ms())
-        edges = Edges(inbox, session, outlet)
+        sampler, listen = self._make_sampler(inbox, chronicle.release)
+        edges = Edges(inbox, session, outlet, listen)
         loop = Loop(self.numbers, chronicle, edges, self._limits)
         session.start()
+        if sampler is not None:
+            sampler.start()
         try:
             loop.run(self._is_over, self._take_frame_wish)
         finally:
+            if sampler is not None:
+                # Before ZooKeeper: the last word in the log is the gap that we leave.
+                sampler.close()
             session.close()
         try:
             loop.drain()
@@ -174,6 +184,21 @@ class Daemon:
         )  # fmt: skip
         chronicle = Chronicle(release, reads_in_flight=self._limits.reads_in_flight)
         return chronicle, resume.problem or "restart"
+
+    def _make_sampler(
+        self, inbox: Inbox, release: Release
+    ) -> tuple[Sampler | None, Callable[[Message], None] | None]:
+        """Only here, with the log in our hands: a standby samples nothing."""
+        plan = self._sampling
+        if plan is None or self._once:
+            return None, None
+        # Znode events come first: samples only while a quarter of the buffer would hold them all.
+        limit = self._limits.buffer_bytes // 4
+        handover = Handover(inbox, lambda: release.meta.seq, lambda: release.bytes_waiting <= limit)
+        if plan.bootstrap is not None:
+            return Sampler(plan, lambda: plan.bootstrap, handover, self.numbers), None
+        endpoints = Endpoints(plan.client)
+        return Sampler(plan, endpoints.bootstrap, handover, self.numbers), endpoints.note
 
     def _is_over(self, published: bool) -> bool:
         """Told to stop; or asked for one complete look, and it is in the log."""

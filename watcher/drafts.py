@@ -7,6 +7,7 @@ from typing import NamedTuple
 from watcher.messages import ZnodeStat
 from watcher.tree import Row
 from zklake.events.envelope import Fidelity, Frame, Gap, Op, Origin, Stat
+from zklake.events.samples import GroupCommits, GroupState, LogEnds, Sample
 
 
 class Draft(NamedTuple):
@@ -24,6 +25,20 @@ class Draft(NamedTuple):
     row: Row | None = None
     gap: Gap | None = None
     frame: Frame | None = None
+    log_ends: LogEnds | None = None
+    group_commit: GroupCommits | None = None
+    group_state: GroupState | None = None
+
+
+def draft_sample(sample: Sample) -> Draft:
+    """A sample is about no znode: it has no path."""
+    if isinstance(sample, LogEnds):
+        return Draft("log_ends", "", log_ends=sample)
+    if isinstance(sample, GroupCommits):
+        return Draft("group_commit", "", group_commit=sample)
+    is_cut = sample.members is None and bool(sample.member_count)
+    fidelity: Fidelity = "oversize" if is_cut else "exact"
+    return Draft("group_state", "", fidelity=fidelity, group_state=sample)
 
 
 def publish_stat(stat: ZnodeStat) -> Stat:

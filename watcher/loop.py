@@ -46,6 +46,8 @@ class Edges(NamedTuple):
     inbox: Inbox
     session: ZooKeeperSession
     outlet: Outlet
+    # Hears every message, before the core.
+    listen: Callable[[Message], None] | None = None
 
 
 class Loop:
@@ -56,7 +58,7 @@ class Loop:
     ) -> None:
         self.chronicle = chronicle
         self._numbers = numbers
-        self._inbox, self._session, self._outlet = edges
+        self._inbox, self._session, self._outlet, self._listen = edges
         self._limits = limits
         self._has_let_go = False
         start = time.monotonic()
@@ -93,6 +95,8 @@ class Loop:
             at_ms = now_ms()
             self._oldest = self._oldest or time.monotonic()
             for message in messages:
+                if self._listen is not None:
+                    self._listen(message)
                 if isinstance(message, Connected):
                     self._meet(message, message.recursive and not self._limits.force_one_shot)
                 self.chronicle.handle(message, at_ms)
@@ -111,7 +115,7 @@ class Loop:
     def _meet(self, message: Connected, recursive: bool) -> None:
         """A rolling upgrade may bring a server of another kind."""
         self._connected_at = time.monotonic()
-        self._count("connections")
+        self._numbers.count("connections")
         if recursive != self.chronicle.recursive:
             kind = Chronicle if recursive else CoalescingChronicle
             successor = kind(self.chronicle.release, reads_in_flight=self._limits.reads_in_flight)
@@ -182,9 +186,6 @@ class Loop:
         """One complete look at the tree is in the log."""
         chronicle = self.chronicle
         return chronicle.in_sync and chronicle.is_at_rest and self._is_drained()
-
-    def _count(self, name: str) -> None:
-        self._numbers.counters[name] = self._numbers.counters.get(name, 0) + 1
 
     def _tell(self) -> None:
         """Bring the numbers up to date, and say it when the log is complete again."""

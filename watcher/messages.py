@@ -6,9 +6,11 @@ The ZooKeeper edge hands messages over in the order in which they stood on the c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from zklake.events.envelope import GapReason
+from zklake.events.samples import Sample
 
 # Watch event types and error codes of the ZooKeeper protocol.
 CREATED, DELETED, CHANGED, CHILD = 1, 2, 3, 4
@@ -71,7 +73,14 @@ class Tick(NamedTuple):
     """A second has passed."""
 
 
-Message = Connected | Disconnected | WatchEvent | Reply | Tick
+class Sampled(NamedTuple):
+    """What the watched brokers said; `on_told` runs once all of it has its seq."""
+
+    samples: tuple[Sample, ...]
+    on_told: Callable[[], None]
+
+
+Message = Connected | Disconnected | WatchEvent | Reply | Tick | Sampled
 
 
 class Request(NamedTuple):

@@ -53,6 +53,10 @@ class Numbers:
         self.state = "starting"
         self.latency = Latency()
 
+    def count(self, name: str, more: float = 1) -> None:
+        """Add to a counter; each has one writer."""
+        self.counters[name] = self.counters.get(name, 0) + more
+
 
 GAUGES = {
     "zookeeper_connected": "1 while a ZooKeeper connection is up.",
@@ -71,6 +75,10 @@ GAUGES = {
     "last_heartbeat_seconds": "Unix time of the last heartbeat.",
     "scan_seconds": "Duration of the last complete scan.",
     "coalescing": "1 when the server has one-shot watches only.",
+    "sampled_partitions": "Partitions whose log ends are sampled.",
+    "sample_round_seconds": "From the requests of the last sampling round to its record.",
+    "group_partitions_behind": "Partitions of __consumer_offsets not read to their end.",
+    "group_records_unreadable": "Records of __consumer_offsets that could not be decoded.",
 }
 COUNTERS = {
     "missed_versions": "Data versions that nobody saw, by the counters of surviving znodes.",
@@ -79,6 +87,13 @@ COUNTERS = {
     "audit_differences": "Differences found by audits: expected 0.",
     "kafka_failures": "Times publishing had to start over.",
     "connections": "ZooKeeper connections made.",
+    "sample_rounds": "Sampling rounds told; a slow broker has rounds of its own.",
+    "sample_rounds_skipped": "Rounds left out because the log's Kafka did not keep up.",
+    "sample_failures": "Rounds that failed by an error of our own: expected 0.",
+    "sample_broker_failures": "Brokers that did not answer a round.",
+    "group_commits_seen": "Offset commits of Kafka-stored groups seen.",
+    "group_commits_published": "Offset commits told: the last of each key in an interval.",
+    "group_states_published": "Group states told.",
 }
 
 

@@ -226,7 +226,7 @@ class Release:
             seq=self.meta.seq,
             op=draft.op,
             observed_at_ms=self.meta.observed_at_ms,
-            path=draft.path,
+            path=draft.path or None,
             kind=self._sealer.kind(draft.path) if draft.origin else None,
             zxid=draft.zxid,
             zxid_min=draft.zxid_min,
@@ -240,6 +240,9 @@ class Release:
             missed=draft.missed,
             gap=draft.gap,
             frame=draft.frame,
+            log_ends=draft.log_ends,
+            group_commit=draft.group_commit,
+            group_state=draft.group_state,
         )
 
     def _remember(self, draft: Draft, data_hash: bytes) -> None:

@@ -131,12 +131,17 @@ VICTIMS = ("controller", "broker_membership", "znode_events")
 
 
 @pytest.mark.timeout(900)
-def test_crashes_other_cuts_replays_and_a_rebuild(spark: SparkSession, tmp_path: Path) -> None:
+def test_crashes_other_cuts_replays_and_a_rebuild(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     events = make_log(seed=7, length=105)
     kafka = Kafka(spark, tmp_path, events)
     for victim in VICTIMS:
         kafka.crash(35, victim)
-    kafka.fold(41)
+    # A batch as large ones are written: by Spark, between those that deltalake commits.
+    with monkeypatch.context() as patch:
+        patch.setattr("streaming.lake._SMALL", 0)
+        kafka.fold(41)
     check(kafka, events)
 
     versions = {name: t.version() for name, t in reading.open_tables(kafka.path, CLUSTER).items()}

@@ -10,12 +10,24 @@ from types import ModuleType
 
 import msgspec
 
-from zklake.events import envelope, kind
+from zklake.events import envelope, kind, samples
 from zklake.events.envelope import VERSION, Event, Frame, Gap
 from zklake.events.kind import Kind
 from zklake.events.kinds import KINDS, UNKNOWN
 from zklake.events.meanings import field_meanings, literal_meanings
 from zklake.events.payloads import reading
+from zklake.events.samples import (
+    BrokerFailure,
+    Commit,
+    GroupCommits,
+    GroupReading,
+    GroupState,
+    LogEnd,
+    LogEnds,
+    Member,
+    Round,
+    TopicPartitions,
+)
 from zklake.events.schema import event_schema
 
 _INTRO = f"""# Events
@@ -25,6 +37,20 @@ Generated from zklake/events by `python -m zklake.events.docs`; do not edit.
 One record of the log is one JSON object (version {VERSION}); its schema is
 [events.schema.json](events.schema.json). A field at its default is absent. Fields that a reader
 does not know are passed over."""
+
+_STRUCTS = ((Event, "Envelope"), (Gap, "`gap`"), (Frame, "`frame`"))
+_SAMPLES = (
+    (LogEnds, "`log_ends`"),
+    (LogEnd, "LogEnd"),
+    (Round, "Round"),
+    (BrokerFailure, "BrokerFailure"),
+    (GroupReading, "GroupReading"),
+    (GroupCommits, "`group_commit`"),
+    (Commit, "Commit"),
+    (GroupState, "`group_state`"),
+    (Member, "Member"),
+    (TopicPartitions, "TopicPartitions"),
+)
 
 
 def write_docs(folder: Path) -> None:
@@ -43,9 +69,11 @@ def render_docs() -> dict[str, str]:
 
 def _sections() -> Iterable[str]:
     yield _INTRO
-    for struct, title in ((Event, "Envelope"), (Gap, "`gap`"), (Frame, "`frame`")):
+    for struct, title in (*_STRUCTS, *_SAMPLES):
         yield f"## {title}"
         yield _table(("field", "type", "meaning"), _fields(struct))
+    yield "## GroupSource"
+    yield _words(samples, "GroupSource")
     for name in ("Op", "Fidelity", "Origin", "GapReason"):
         yield f"## {name}"
         yield _words(envelope, name)

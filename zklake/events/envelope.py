@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from zklake.events.samples import GroupCommits, GroupState, LogEnds
+
 # Raised when a reader of the previous version would misread an event; added fields do not count.
 VERSION = 1
 
@@ -27,8 +29,8 @@ Op = Literal[
     "in_sync",  # the scan is complete: the log again says all there is
     "heartbeat",  # each second: time passes
     "unreadable",  # a znode the watcher may not read
-    "log_ends",  # samples of the watched brokers' log start and end offsets
-    "group_commit",  # an offset commit of a Kafka-stored group
+    "log_ends",  # a sampling round: log start and end offsets that changed, and who answered
+    "group_commit",  # offset commits of Kafka-stored groups: the last of each key in an interval
     "group_state",  # members and assignment of a Kafka-stored group
     "seq_hole",  # made by the stream: records are missing from the log before the next one
     "seq_repeat",  # made by the stream: a seq stands in the log at a second offset
@@ -157,6 +159,12 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     gap: Gap | None = None
     # With frame_begin and in_sync: which frame.
     frame: Frame | None = None
+    # With log_ends: partitions that changed, and the round that ends here.
+    log_ends: LogEnds | None = None
+    # With group_commit: the commits of an interval, or a part of them.
+    group_commit: GroupCommits | None = None
+    # With group_state: the group.
+    group_state: GroupState | None = None
 
 
 class TreeRow(msgspec.Struct, frozen=True, array_like=True):
