@@ -123,7 +123,9 @@ class TableWriter:
         place = f"{self._root}/{path}"
         self._files.create_dir(place.rpartition("/")[0])
         written: list[pq.FileMetaData] = []
-        pq.write_table(rows, place, filesystem=self._files, metadata_collector=written)
+        # Arrow itself leaves a file open that it could not write to its end.
+        with self._files.open_output_stream(place) as file:
+            pq.write_table(rows, file, metadata_collector=written)
         return AddAction(
             path=path,
             size=self._files.get_file_info(place).size,

@@ -60,7 +60,8 @@ def explain(
     text = _hide(_find_root(trace), secrets)
     reason = _find_reason(trace)
     # A query of ours that fails is no mistake of the user's: it says as little as Java's errors.
-    if isinstance(error, ZklakeError) and not isinstance(error, QueryError) and not reason:
+    is_ours = isinstance(error, ZklakeError) and not isinstance(error, QueryError)
+    if isinstance(error, NotWritable) or (is_ours and not reason):
         return error
     if _LOSS.search(trace):
         return LakeError(
@@ -85,8 +86,8 @@ def _read_trace(error: BaseException) -> str:
     """The error with everything that caused it, in Python and in the JVM."""
     read_java = getattr(error, "getStackTrace", None)
     parts = [str(error), str(read_java()) if read_java else ""]
-    if error.__cause__ is not None:
-        parts.append(_read_trace(error.__cause__))
+    if error.__cause__ is not None and (cause := _read_trace(error.__cause__)) not in parts:
+        parts.append(cause)
     return "\n".join(part for part in parts if part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
 
     from lab.cluster import Cluster
     from lab.zookeeper import ZooKeeperServer
+
+
+@pytest.fixture(autouse=True)
+def logging_of_its_own() -> Iterator[None]:
+    """A command run in this process sets up logging on the stderr of its test, which is closed."""
+    import structlog
+
+    handlers, level = logging.root.handlers[:], logging.root.level
+    yield
+    structlog.reset_defaults()
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
 
 
 @pytest.fixture(scope="session")
