@@ -60,8 +60,8 @@ def explain(
     text = _hide(_find_root(trace), secrets)
     reason = _find_reason(trace)
     # A query of ours that fails is no mistake of the user's: it says as little as Java's errors.
-    is_ours = isinstance(error, ZklakeError) and not isinstance(error, QueryError)
-    if isinstance(error, NotWritable) or (is_ours and not reason):
+    is_told = isinstance(error, NotWritable) or not (reason or isinstance(error, QueryError))
+    if isinstance(error, ZklakeError) and is_told:
         return error
     if _LOSS.search(trace):
         return LakeError(
