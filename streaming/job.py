@@ -28,7 +28,7 @@ from streaming.progress import Progress
 from streaming.recall import recall
 from streaming.relation import make_relation
 from streaming.steps.row import Row
-from streaming.summary import Summary, summarise
+from streaming.summary import Summary, summarise, weigh
 from streaming.table_writer import Mark
 from streaming.turn import Memory, Turn, fold_table, prepare
 from zklake.errors import OtherLog
@@ -122,7 +122,8 @@ class Fold:
         known = self.progress.quarantined_offset
         if summary.last_bad_offset > known:
             bad = events.where(f"reason IS NOT NULL AND kafka_offset > {known}")
-            self.lake.append(QUARANTINE, bad, summary.bad)
+            (size,) = bad.selectExpr("coalesce(sum(length(record)), 0)").collect()[0]
+            self.lake.append(QUARANTINE, bad, weigh(summary.bad, size))
             self.progress.quarantined_offset = summary.last_bad_offset
 
     def _check_log(self, summary: Summary) -> str:
@@ -180,7 +181,7 @@ class Fold:
         held = self._held[table.name]
         open_rows = held.open_rows or self.lake.read_open_rows(table)
         rows = fold_table(table, open_rows, turn, summary.odd, held.marker)
-        self.lake.replace_open(table, rows, summary.good, Mark(log_id, last_seq))
+        self.lake.replace_open(table, rows, summary.weight, Mark(log_id, last_seq))
         self._held[table.name] = Held(last_seq, rows.where("is_open"))
 
     def _hold(self, table: Table, log_id: str) -> Held:
@@ -198,7 +199,7 @@ class Fold:
             beats = events.where(f"seq > {progress.seq} AND op = 'heartbeat'")
             rows = rows.unionByName(keep_first_of_minute(beats, progress.heartbeat_minute))
         if summary.fresh or has_beat:
-            self.lake.append(ZNODE_EVENTS, rows, summary.good, mark)
+            self.lake.append(ZNODE_EVENTS, rows, summary.weight, mark)
         progress.heartbeat_minute = max(progress.heartbeat_minute, minute)
 
 

@@ -23,6 +23,8 @@ _FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_
 _FOLLOWED_KINDS = tuple({**EPHEMERAL_KINDS, **{kind: None for s in STEPS for kind in s.kinds}})
 # SQL: an event that the driver itself must follow.
 IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
+# What a record weighs, at most, as one.
+_RECORD_BYTES = 4096
 DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
 _FIELDS = (
     "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, data_hash, fidelity, stat, "
@@ -42,6 +44,8 @@ class Summary:
     good: int
     # Good records beyond the watermark, heartbeats left out.
     fresh: int
+    # Of all znodes' values together.
+    data_bytes: int
     # By cluster; in a stream there is only one.
     last_seqs: dict[str, int]
     # The logs that the records beyond the watermark belong to.
@@ -57,6 +61,11 @@ class Summary:
     read_offset: int | None
     breaks: int
     followed: tuple[Event, ...]
+
+    @property
+    def weight(self) -> int:
+        """How much it is to hold at once."""
+        return weigh(self.good, self.data_bytes)
 
     @property
     def last_seq(self) -> int | None:
@@ -78,6 +87,11 @@ class Summary:
         return max(beats, default=-1) // HEARTBEAT_MS
 
 
+def weigh(records: int, data_bytes: int) -> int:
+    """The number of records, or more where they are large: the driver holds only light batches."""
+    return max(records, data_bytes // _RECORD_BYTES)
+
+
 def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summary:
     """Look once at a batch of parsed records (held in memory); `seq` is the watermark."""
     fresh = f"_good AND seq > {seq}"
@@ -85,6 +99,7 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
         "bad": "count_if(NOT _good)",
         "good": "count_if(_good)",
         "fresh": f"count_if({fresh} AND op <> 'heartbeat')",
+        "data_bytes": " + ".join(f"coalesce(sum(length({name})), 0)" for name in DATA_FIELDS),
         "last_seq": "max(IF(_good, seq, NULL))",
         "log_ids": f"collect_set(IF({fresh}, log_id, NULL))",
         "observed_at_ms": "max(IF(_good, observed_at_ms, NULL))",
@@ -112,6 +127,7 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
         bad=sum(row["bad"] for row in rows),
         good=sum(row["good"] for row in rows),
         fresh=sum(row["fresh"] for row in rows),
+        data_bytes=sum(row["data_bytes"] for row in rows),
         last_seqs={row["_cluster"]: row["last_seq"] for row in rows if row["good"]},
         log_ids=tuple(sorted({log_id for row in rows for log_id in row["log_ids"]})),
         touched={table.name: most(f"last_{table.name}") for table in tables},
