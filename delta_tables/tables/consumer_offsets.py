@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
+from delta_tables.intervals import INTERVAL_COLUMNS, PARTITION_BY
 from delta_tables.payload import Payload
 from delta_tables.table import PERSISTENT_ENDS, Column, Table
-from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
-from delta_tables.tables.ownership_history import BROKER_ID, PARTITION, TOPIC
+from delta_tables.tables.ownership_history import GROUP_PARTITION
 
 # A bare decimal in every release. The contract's decoder reads the rest (leading zeros, 19 digits).
 _OFFSET = Payload(
@@ -23,12 +22,7 @@ CONSUMER_OFFSETS = Table(
     kinds=("offset",),
     payload=_OFFSET,
     columns=(
-        CLUSTER,
-        COORDINATOR,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
-        BROKER_ID,
+        *GROUP_PARTITION,
         Column(
             "committed_offset",
             "BIGINT",
@@ -37,7 +31,7 @@ CONSUMER_OFFSETS = Table(
         ),
         *INTERVAL_COLUMNS,
     ),
-    key=("cluster", "coordinator", "group_id", "topic", "partition", "broker_id"),
+    key=tuple(column.name for column in GROUP_PARTITION),
     ends=PERSISTENT_ENDS,
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "149"},

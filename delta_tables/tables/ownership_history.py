@@ -22,20 +22,23 @@ _OWNER = Payload(
     ),
 )
 
-TOPIC = Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 4)", required=True)
-PARTITION = Column(
+_TOPIC = Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 4)", required=True)
+_PARTITION = Column(
     "partition",
     "INT",
     "number of the partition",
     f"try_cast(IF({_OLD_NAME}, element_at(split({_NAME}, '-'), 2), {_NAME}) AS INT)",
     required=True,
 )
-BROKER_ID = Column(
+_BROKER_ID = Column(
     "broker_id",
     "INT",
     "0.7 only: the broker whose partition it is; null since 0.8",
     f"IF({_OLD_NAME}, try_cast(element_at(split({_NAME}, '-'), 1) AS INT), NULL)",
 )
+
+# What a row of a group is about, and its key.
+GROUP_PARTITION = (CLUSTER, COORDINATOR, GROUP_ID, _TOPIC, _PARTITION, _BROKER_ID)
 
 OWNERSHIP_HISTORY = Table(
     name="ownership_history",
@@ -44,12 +47,7 @@ OWNERSHIP_HISTORY = Table(
     kinds=("owner",),
     payload=_OWNER,
     columns=(
-        CLUSTER,
-        COORDINATOR,
-        GROUP_ID,
-        TOPIC,
-        PARTITION,
-        BROKER_ID,
+        *GROUP_PARTITION,
         Column("owner", "STRING", "thread id: the member's id and its stream", "payload.thread_id"),
         Column(
             "owner_member_id",
@@ -66,7 +64,7 @@ OWNERSHIP_HISTORY = Table(
         SESSION,
         *INTERVAL_COLUMNS,
     ),
-    key=("cluster", "coordinator", "group_id", "topic", "partition", "broker_id"),
+    key=tuple(column.name for column in GROUP_PARTITION),
     ends=ZNODE_ENDS,
     ephemeral_paths=(
         "/consumers/{group_id}/owners/{topic}/{broker_id}-{partition}",
