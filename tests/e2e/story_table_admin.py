@@ -65,11 +65,18 @@ def _expect_no_config(past: LakePast, fact: Fact) -> list[int]:
 
 def _reassigned(past: LakePast, fact: Fact) -> list[int]:
     explained = _find_operation(past, fact, "reassignment", {fact["partition"]: fact["replicas"]})
-    topic = past.one_at("topics", fact["to_ms"], topic=fact["topic"])
-    in_flight = topic["adding_replicas"] or topic["removing_replicas"]
+    before, after = (
+        past.one_at("topics", ms, topic=fact["topic"])
+        for ms in (fact["from_ms"] - 1, fact["to_ms"])
+    )
+    in_flight = after["adding_replicas"] or after["removing_replicas"]
     expect(not in_flight, "nothing is in flight any more")
-    moved = list_replicas(topic["replicas"]).get(str(fact["partition"]))
+    was, moved = (
+        list_replicas(topic["replicas"]).get(str(fact["partition"])) for topic in (before, after)
+    )
     expect(moved == fact["replicas"], f"it was moved there, not to {moved}")
+    # The only witness where the controller was faster than the watcher's read of the request.
+    expect(was != moved, "it was moved in this time")
     return explained
 
 
