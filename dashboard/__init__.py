@@ -1,1 +1,1 @@
-"""Delta tables -> web pages, JSON, /metrics. Never imports pyspark."""
+"""Delta tables -> web pages and JSON. Reads a lake without a JVM, and never writes to it."""

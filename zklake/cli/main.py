@@ -10,6 +10,7 @@ from zklake import __version__
 from zklake.cli import (
     at,
     config,
+    dashboard,
     describe,
     doctor,
     jars,
@@ -22,6 +23,7 @@ from zklake.cli import (
     stream,
     tables,
     watch,
+    why,
 )
 from zklake.errors import ZklakeError
 
@@ -46,6 +48,8 @@ app.command("maintain")(maintain.maintain)
 app.command("sql")(sql.sql)
 app.command("tables")(tables.tables)
 app.command("describe")(describe.describe)
+app.command("why")(why.why)
+app.command("dashboard")(dashboard.dashboard)
 # A time ago (-15m, -1h) looks like options.
 app.command(
     "at", context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]}

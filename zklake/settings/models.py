@@ -11,7 +11,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from zklake.settings.dashboard import DashboardSettings
 from zklake.settings.group import Group
+from zklake.settings.lag import LagSettings
 from zklake.settings.maintenance import MaintenanceSettings
 from zklake.settings.query import QuerySettings
 from zklake.settings.values import (
@@ -155,6 +157,10 @@ class StreamSettings(Group):
     """Heap of the driver's JVM."""
     lease_stale_s: Annotated[int, Field(ge=3)] = 30
     """A lease on the lake that was not renewed for so long is taken."""
+    rebalance_quiet_ms: PositiveInt = 2500
+    """A settled rebalance is over after so long without anything: 2 s of backoff, and latency."""
+    rebalance_fail_ms: PositiveInt = 10_000
+    """One that is not settled has failed after so long: 4 tries of 2 s, and latency."""
     stuck_after_s: PositiveInt = 900
     """/healthz fails when no batch ended for so long although the log has news."""
 
@@ -163,13 +169,6 @@ class StreamSettings(Group):
         if len(set(self.clusters)) < len(self.clusters):
             raise ValueError("clusters: each may be named once")
         return self
-
-
-class DashboardSettings(Group):
-    """`zklake dashboard`."""
-
-    http: Listen = "127.0.0.1:8080"
-    """Where the dashboard answers."""
 
 
 class Settings(BaseSettings):
@@ -187,6 +186,7 @@ class Settings(BaseSettings):
     watcher: WatcherSettings = WatcherSettings()
     lake: LakeSettings = LakeSettings()
     stream: StreamSettings = StreamSettings()
+    lag: LagSettings = LagSettings()
     maintenance: MaintenanceSettings = MaintenanceSettings()
     query: QuerySettings = QuerySettings()
     dashboard: DashboardSettings = DashboardSettings()

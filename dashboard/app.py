@@ -1,0 +1,120 @@
+"""The web application: every page as HTML and as JSON, the live stream, and the static files."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import structlog
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from dashboard.live import Live, write_mark
+from dashboard.options import Options
+from dashboard.page import Asked, Data, Page
+from dashboard.pages import PAGES
+from dashboard.pulse import Pulse, PulseTaker
+from dashboard.rendering import render, render_error
+from dashboard.security import Guard
+from dashboard.tables import Tables
+from dashboard.times import read_span
+from zklake.errors import QueryError, ZklakeError
+
+_STATIC = Path(__file__).parent / "static"
+_LOG = structlog.get_logger()
+
+
+class App:
+    """The pages over one lake."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.tables = Tables(options.lake, options.cluster)
+        self.pulse = PulseTaker(self.tables, options)
+        self.live = Live(self.tables, self.pulse, options.refresh_s)
+        self.asgi = Starlette(
+            routes=[
+                *(self._route(page, is_json=False) for page in PAGES),
+                *(self._route(page, is_json=True) for page in PAGES),
+                Route("/live", self._stream),
+                Route("/healthz", lambda request: PlainTextResponse("alive\n")),
+                Mount("/static", StaticFiles(directory=_STATIC)),
+            ],
+            middleware=[Middleware(Guard, options=options)],
+            exception_handlers=cast(
+                Any, {HTTPException: self._show_error, Exception: self._show_error}
+            ),
+        )
+
+    def _route(self, page: Page, *, is_json: bool) -> Route:
+        path = (
+            f"/api/{page.name}" if is_json else "/" if page.name == "overview" else f"/{page.name}"
+        )
+
+        async def answer(request: Request) -> Response:
+            return await run_in_threadpool(self._answer, page, request, is_json)
+
+        endpoint: Callable[[Request], Awaitable[Response]] = answer
+        return Route(path, endpoint, name=path)
+
+    def _answer(self, page: Page, request: Request, is_json: bool) -> Response:
+        versions = self.tables.look()
+        pulse = self.pulse.take()
+        now = datetime.now(UTC)
+        params = {name: value.replace("\0", "") for name, value in request.query_params.items()}
+        try:
+            asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
+            data = page.load(asked)
+        except ZklakeError as error:
+            status = 400 if isinstance(error, QueryError) else 503
+            return self._say(request, status, str(error), pulse)
+        if is_json:
+            return _write_json({**data, "pulse": pulse})
+        mark = write_mark(versions, page.reads, pulse)
+        return HTMLResponse(render(page, asked, data, page.draw(asked, data), mark))
+
+    async def _stream(self, request: Request) -> Response:
+        name = request.query_params.get("page", "")
+        page = next((page for page in PAGES if page.name == name), None)
+        if page is None:
+            raise HTTPException(404)
+        seen = request.headers.get("last-event-id") or request.query_params.get("seen", "")
+        return StreamingResponse(
+            self.live.stream(page.reads, seen),
+            media_type="text/event-stream",
+            headers={"x-accel-buffering": "no"},
+        )
+
+    async def _show_error(self, request: Request, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            text = "There is no such page." if error.status_code == 404 else error.detail
+            return self._say(request, error.status_code, text, None)
+        trace = "".join(traceback.format_exception(error))
+        _LOG.error("a page failed", path=request.url.path, trace=trace)
+        return self._say(request, 500, "The page failed; the dashboard's log says why.", None)
+
+    def _say(self, request: Request, status: int, text: str, pulse: Pulse | None) -> Response:
+        if request.url.path.startswith("/api/"):
+            return _write_json({"error": text}, status)
+        title = HTTPStatus(status).phrase
+        return HTMLResponse(render_error(title, text, self.options, pulse), status)
+
+
+def _write_json(data: Data, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(data), status, media_type="application/json")
+
+
+def build_app(options: Options) -> App:
+    """The application; nothing is opened before it is asked."""
+    return App(options)

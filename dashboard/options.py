@@ -1,0 +1,27 @@
+"""What a dashboard is told when it starts. Plain values: no settings, no sockets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from delta_tables.question import Limits
+
+
+@dataclass(frozen=True)
+class Options:
+    """One lake, who may see it, and how often it is looked at."""
+
+    lake: str
+    cluster: str
+    user: str = ""
+    password: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)
+    allowed_hosts: tuple[str, ...] = ()
+    refresh_s: float = 2.0
+    stale_after_s: float = 150.0
+    watcher_http: str | None = None
+    stream_http: str | None = None
+    # Of one question on the SQL page.
+    limits: Limits = field(
+        default_factory=lambda: Limits(timeout_s=20, max_rows=1000, memory_bytes=1 << 30)
+    )

@@ -1,0 +1,63 @@
+"""What a page is: a name, the tables it reads, functions from a request to data and drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from dashboard.options import Options
+from dashboard.pulse import Pulse
+from dashboard.tables import Tables
+from dashboard.times import Span, write_time
+
+Data = dict[str, Any]
+
+
+class Asked(NamedTuple):
+    """A request, read."""
+
+    tables: Tables
+    span: Span
+    params: Mapping[str, str]
+    now: datetime
+    options: Options
+    pulse: Pulse
+
+    def link(self, page: str, /, **params: object) -> str:
+        """The address of another page, in the same time range."""
+        return write_link(page, {**params, **self.span.params})
+
+    def link_at(self, at: datetime | None) -> str:
+        """The time machine at a moment; where none is known, at the last one."""
+        return self.link("at", time=write_time(at) if at else None)
+
+
+def write_link(page: str, params: Mapping[str, object]) -> str:
+    """The address of a page; names of any kind are safe in a query."""
+    given = {name: value for name, value in params.items() if value not in (None, "")}
+    path = "/" if page == "overview" else f"/{page}"
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def draw_nothing(asked: Asked, data: Data) -> dict[str, Markup]:
+    """For pages without drawings."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: templates/<name>.html shows what `load` returns, /api/<name> the same as JSON."""
+
+    name: str
+    title: str
+    load: Callable[[Asked], Data]
+    # The tables whose news it shows.
+    reads: tuple[str, ...] = ()
+    draw: Callable[[Asked, Data], dict[str, Markup]] = draw_nothing
+    in_menu: bool = True
+    has_span: bool = True

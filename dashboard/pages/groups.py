@@ -1,0 +1,111 @@
+"""Groups: every consumer group, how far behind it is, and how it is doing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from dashboard.listing import list_page
+from dashboard.page import Asked, Data, Page
+from dashboard.statuses import ORDER, name_severity, write_severity
+from dashboard.tables import Row, Tables
+from delta_tables.reading import quote
+
+READS = ("offset_lag", "consumer_membership", "ownership_history", "consumer_offsets", "rebalances")
+
+_LAG = f"""
+SELECT coordinator, group_id, count(*) AS partitions,
+  sum(lag) AS lag, max(lag_seconds) AS lag_seconds, max({write_severity("status")}) AS severity,
+  count(*) FILTER (WHERE owner IS NULL) AS unowned, max(committed_at) AS last_commit_at
+FROM offset_lag
+WHERE is_open{{only}}
+GROUP BY coordinator, group_id
+"""  # noqa: S608
+_COMMITS = """
+SELECT coordinator, group_id, count(*) AS partitions,
+  max(valid_from_at) AS last_commit_at
+FROM consumer_offsets
+WHERE is_open{only}
+GROUP BY coordinator, group_id
+"""
+_OWNERS = """
+SELECT coordinator, group_id, count(*) AS partitions
+FROM ownership_history
+WHERE is_open{only}
+GROUP BY coordinator, group_id
+"""
+_MEMBERS = """
+SELECT coordinator, group_id, count(*) AS members
+FROM consumer_membership
+WHERE is_open{only}
+GROUP BY coordinator, group_id
+"""
+_REBALANCES = """
+SELECT coordinator, group_id, count(*) AS rebalances
+FROM rebalances
+WHERE {within}
+GROUP BY coordinator, group_id
+"""
+_EMPTY: dict[str, Any] = {
+    "status": None,
+    "severity": None,
+    "lag": None,
+    "lag_seconds": None,
+    "partitions": 0,
+    "members": 0,
+    "unowned": 0,
+    "last_commit_at": None,
+}
+
+
+def list_groups(tables: Tables, group_id: str | None = None) -> list[Row]:
+    """Every group that any table knows, as it is now; or those of one name."""
+    only = "" if group_id is None else f" AND group_id = {quote(group_id)}"
+    return tables.derive(("groups", only), READS[:-1], lambda: _join(tables, only))
+
+
+def _join(tables: Tables, only: str) -> list[Row]:
+    groups: dict[tuple[str, str], Row] = {}
+    sources = [(_MEMBERS, "consumer_membership"), (_LAG, "offset_lag")]
+    if not tables.query(_LAG.format(only=only), "offset_lag"):
+        # Nobody samples log ends: what was committed and owned is still known.
+        sources = [(_OWNERS, "ownership_history"), (_COMMITS, "consumer_offsets"), *sources]
+    for sql, table in sources:
+        for row in tables.query(sql.format(only=only), table):
+            group = groups.setdefault((row["coordinator"], row["group_id"]), dict(_EMPTY))
+            group.update(row)
+    for group in groups.values():
+        group["status"] = name_severity(group["severity"])
+    # Where two are equally bad, the one that is farther behind comes first.
+    return sorted(groups.values(), key=lambda row: (-(row["lag"] or 0), row["group_id"]))
+
+
+def count_statuses(groups: list[Row]) -> list[Row]:
+    """How many groups are how, the worst first."""
+    counts = Counter(group["status"] for group in groups)
+    words = [*reversed(ORDER), None]
+    return [{"status": word, "groups": counts[word]} for word in words if counts[word]]
+
+
+def load(asked: Asked) -> Data:
+    """One page of the list."""
+    groups = list_groups(asked.tables)
+    if wanted := asked.params.get("status"):
+        groups = [group for group in groups if (group["status"] or "unknown") == wanted]
+    sql = _REBALANCES.format(within=asked.span.write_within("valid_from_at"))
+    counts = {
+        (row["coordinator"], row["group_id"]): row["rebalances"]
+        for row in asked.tables.query(sql, "rebalances")
+    }
+    rows = [
+        {**group, "rebalances": counts.get((group["coordinator"], group["group_id"]), 0)}
+        for group in groups
+    ]
+    listed = list_page(
+        rows, asked.params, search=("group_id",), sort="severity", is_descending=True
+    )
+    statuses = count_statuses(list_groups(asked.tables))
+    return {**listed, "statuses": statuses, "status": wanted or ""}
+
+
+PAGE = Page("groups", "Groups", load, READS)

@@ -1,0 +1,133 @@
+"""Topic: one topic's partitions, who led them and who was in sync, and who reads it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from markupsafe import Markup
+
+from dashboard.charts import Bar, Lane, draw_lanes
+from dashboard.page import Asked, Data, Page
+from dashboard.tables import Row
+from dashboard.times import write_duration
+from delta_tables.reading import quote
+from zklake.errors import QueryError
+
+_READS = (
+    "topics",
+    "partition_state",
+    "broker_membership",
+    "admin_operations",
+    "controller",
+    "log_ends",
+    "config_history",
+    "offset_lag",
+)
+_LANES = 60
+
+_TOPIC = """
+SELECT topic, topic_id, partition_count, incarnation, valid_from_at, valid_to_at, is_open, ended_by
+FROM topics
+WHERE {where}
+ORDER BY valid_from_seq DESC
+LIMIT 50
+"""
+_PARTITIONS = """
+SELECT partition, leader, isr, replicas, leader_epoch, is_offline, is_under_replicated,
+  is_preferred_leader, since
+FROM partition_health
+WHERE {where}
+ORDER BY partition
+LIMIT 5000
+"""
+_ENDS = """
+SELECT partition, log_start_offset, log_end_offset, error, sampled_at, confirmed_at
+FROM log_ends
+WHERE is_open AND {where}
+"""
+_STATES = """
+SELECT partition, leader, isr, leader_epoch, controller_epoch, valid_from_at, valid_to_at, is_open,
+  ended_by
+FROM partition_state
+WHERE {where} AND {overlap}
+ORDER BY partition, valid_from_seq
+LIMIT 20000
+"""
+_CONFIGS = """
+SELECT config_key, value, is_redacted, valid_from_at
+FROM config_history
+WHERE is_open AND entity_type = 'topics' AND entity_name = {topic}
+ORDER BY config_key
+"""
+_GROUPS = """
+SELECT coordinator, group_id, sum(lag) AS lag, max(lag_seconds) AS lag_seconds
+FROM offset_lag
+WHERE is_open AND {where}
+GROUP BY coordinator, group_id
+ORDER BY lag DESC NULLS LAST, group_id
+LIMIT 100
+"""
+
+
+def load(asked: Asked) -> Data:
+    """Everything that is known of one topic in the range."""
+    name = asked.params.get("topic", "")
+    if not name:
+        raise QueryError("which topic? Choose one on the page Topics")
+    where = f"topic = {quote(name)}"
+
+    def ask(sql: str, table: str) -> list[Row]:
+        text = sql.format(where=where, overlap=asked.span.write_overlap(), topic=quote(name))
+        return asked.tables.query(text, table)
+
+    ends = {row["partition"]: row for row in ask(_ENDS, "log_ends")}
+    nothing = {"log_start_offset": None, "log_end_offset": None}
+    partitions = [
+        {**row, **nothing, **ends.get(row["partition"], {})}
+        for row in ask(_PARTITIONS, "partition_health")
+    ]
+    return {
+        "topic": name,
+        "lives": ask(_TOPIC, "topics"),
+        "partitions": partitions,
+        "states": ask(_STATES, "partition_state"),
+        "configs": ask(_CONFIGS, "config_history"),
+        "groups": ask(_GROUPS, "offset_lag"),
+    }
+
+
+def draw(asked: Asked, data: Data) -> dict[str, Markup]:
+    """Who led each partition; where brokers were missing from the isr, below it."""
+    states: dict[int, list[Row]] = defaultdict(list)
+    for row in data["states"]:
+        states[row["partition"]].append(row)
+    replicas = {row["partition"]: len(row["replicas"] or ()) for row in data["partitions"]}
+    leaders = [
+        Lane(
+            f"partition {number}",
+            [_draw_state(asked, row, replicas.get(number, 0)) for row in rows],
+        )
+        for number, rows in list(states.items())[:_LANES]
+    ]
+    caption = "Leader of each partition over time"
+    return {
+        "leaders": draw_lanes(leaders, asked.span, caption) if leaders else Markup(""),
+        "lanes_left_out": Markup("{}").format(max(0, len(states) - _LANES)),
+    }
+
+
+def _draw_state(asked: Asked, row: Row, replicas: int) -> Bar:
+    end = row["valid_to_at"] or asked.span.end
+    lasted = write_duration((end - row["valid_from_at"]).total_seconds())
+    isr = row["isr"] or []
+    if row["leader"] is None or row["leader"] < 0:
+        who, tone = "no leader", "hole"
+    else:
+        who = f"broker {row['leader']}"
+        tone = f"c{row['leader'] % 8}" + (" thin" if len(isr) < replicas else "")
+    title = f"{who}, epoch {row['leader_epoch']}, isr {isr}: {lasted}"
+    href = asked.link_at(max(row["valid_from_at"], asked.span.start))
+    return Bar(row["valid_from_at"], end, title, tone, href, who)
+
+
+PAGE = Page("topic", "Topic", load, _READS, draw, in_menu=False)

@@ -1,0 +1,79 @@
+"""Topics: every topic, its partitions, and what is wrong with them."""
+
+from __future__ import annotations
+
+from dashboard.listing import list_page
+from dashboard.page import Asked, Data, Page
+from dashboard.tables import Row, Tables
+
+_READS = (
+    "topics",
+    "partition_state",
+    "broker_membership",
+    "admin_operations",
+    "controller",
+    "log_ends",
+)
+
+_TOPICS = """
+SELECT topic, partition_count, incarnation, topic_id, valid_from_at AS since,
+  cardinality(adding_replicas) > 0 OR cardinality(removing_replicas) > 0 AS is_moving,
+  coalesce(array_length(map_values(replicas)[1]), 0) AS replication_factor
+FROM topics
+WHERE is_open
+"""
+_HEALTH = """
+SELECT topic, count(*) FILTER (WHERE is_offline AND NOT is_under_deletion) AS offline,
+  count(*) FILTER (WHERE is_under_replicated) AS under_replicated,
+  count(*) FILTER (WHERE NOT is_preferred_leader) AS not_preferred,
+  bool_or(is_under_deletion) AS is_under_deletion, max(leader_epoch) AS leader_epoch
+FROM partition_health
+GROUP BY topic
+"""
+_ENDS = """
+SELECT topic, sum(log_end_offset - log_start_offset) AS records
+FROM log_ends
+WHERE is_open
+GROUP BY topic
+"""
+_CHANGES = """
+SELECT topic, count(*) AS changes
+FROM partition_state
+WHERE {within}
+GROUP BY topic
+"""
+
+
+def list_topics(tables: Tables) -> list[Row]:
+    """Every topic, as it is now."""
+    return tables.derive("topics", _READS, lambda: _join(tables))
+
+
+def _join(tables: Tables) -> list[Row]:
+    empty = {
+        "offline": 0,
+        "under_replicated": 0,
+        "not_preferred": 0,
+        "is_under_deletion": False,
+        "leader_epoch": None,
+        "records": None,
+    }
+    topics = {row["topic"]: {**empty, **row} for row in tables.query(_TOPICS, "topics")}
+    for sql, table in ((_HEALTH, "partition_health"), (_ENDS, "log_ends")):
+        for row in tables.query(sql, table):
+            if row["topic"] in topics:
+                topics[row["topic"]].update(row)
+    return list(topics.values())
+
+
+def load(asked: Asked) -> Data:
+    """One page of the list."""
+    sql = _CHANGES.format(within=asked.span.write_within("valid_from_at"))
+    changes = {row["topic"]: row["changes"] for row in asked.tables.query(sql, "partition_state")}
+    rows = [
+        {**topic, "changes": changes.get(topic["topic"], 0)} for topic in list_topics(asked.tables)
+    ]
+    return list_page(rows, asked.params, search=("topic",), sort="topic")
+
+
+PAGE = Page("topics", "Topics", load, _READS)

@@ -1,0 +1,74 @@
+"""Why: what lay behind a rise of a group's lag, in sentences, each with the rows that show it."""
+
+from __future__ import annotations
+
+from dashboard.page import Asked, Data, Page
+from dashboard.pages.groups import READS, list_groups
+from delta_tables.explanation import Explanation, tell
+from delta_tables.lakes import Lake
+from delta_tables.why import explain
+from zklake.errors import QueryError
+
+# What an answer is made of: while none of these changes, it stays the same.
+_INPUTS = (
+    *READS,
+    "partition_state",
+    "broker_membership",
+    "config_history",
+    "admin_operations",
+    "controller",
+    "log_gaps",
+)
+
+
+def load(asked: Asked) -> Data:
+    """The answer about `group_id` in the hour before the range's end, and groups to choose from."""
+    ranked = sorted(
+        list_groups(asked.tables),
+        key=lambda group: (-(group["severity"] or 0), -(group["lag"] or 0), group["group_id"]),
+    )
+    group_id = asked.params.get("group_id", "")
+    data: Data = {"group_id": group_id, "answers": [], "error": None, "groups": ranked[:20]}
+    if group_id:
+        try:
+            data["answers"] = [_write(one) for one in _explain(asked, group_id)]
+        except QueryError as error:
+            data["error"] = str(error)
+    return data
+
+
+def _explain(asked: Asked, group_id: str) -> list[Explanation]:
+    # A range that moves with the clock asks the same for a minute.
+    end = asked.span.end.replace(second=0, microsecond=0) if asked.span.last else asked.span.end
+    lakes = [Lake(asked.options.lake, asked.options.cluster)]
+    is_long = asked.span.last is not None and asked.span.seconds > 3600
+    return asked.tables.derive(
+        ("why", group_id, end, is_long),
+        _INPUTS,
+        lambda: explain(lakes, group_id, None if is_long else end, asked.options.limits),
+    )
+
+
+def _write(one: Explanation) -> Data:
+    return {
+        "coordinator": one.coordinator,
+        "searched_from": one.searched_from,
+        "searched_to": one.searched_to,
+        "rise": one.rise,
+        "says": list(tell(one)),
+        "causes": [
+            {
+                "at": cause.at,
+                "says": cause.says,
+                "score": cause.score,
+                "rows": cause.rows,
+                "table": cause.source_table,
+            }
+            for cause in one.causes
+        ],
+        "doubts": one.doubts,
+    }
+
+
+# Not live: an answer takes a while, and is about a past moment.
+PAGE = Page("why", "Why", load)

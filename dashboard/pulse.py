@@ -1,0 +1,129 @@
+"""Whether what is shown is true still: how old the lake is, and whether its makers are up.
+
+It asks the watcher and the stream at their health addresses, if it was told them.
+"""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from dashboard.options import Options
+from dashboard.tables import Tables
+from dashboard.times import write_time
+
+State = Literal["up", "not ready", "down"]
+_TIMEOUT_S = 1.0
+_LONGEST_ANSWER = 500
+
+
+@dataclass(frozen=True)
+class Part:
+    """The watcher or the stream, as it last answered."""
+
+    name: str
+    address: str
+    state: State
+    says: str
+    since: datetime
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """How fresh the lake is at one moment."""
+
+    watermark_at: datetime | None
+    sampled_at: datetime | None
+    is_stale: bool
+    parts: tuple[Part, ...]
+    # What is wrong, each a sentence; none: all is well.
+    complaints: tuple[str, ...]
+
+
+class PulseTaker:
+    """Takes the pulse, at most once in a while."""
+
+    def __init__(self, tables: Tables, options: Options) -> None:
+        self._tables, self._options = tables, options
+        self._lock = threading.Lock()
+        self._parts: dict[str, Part] = {}
+        self._asked_at = float("-inf")
+
+    def take(self) -> Pulse:
+        """How it is now."""
+        now = datetime.now(UTC)
+        parts = self._ask_parts(now.replace(microsecond=0))
+        watermark = self._tables.derive("watermark", ("znode_events",), self._read_watermark)
+        sampled = self._find_sampled()
+        age = (now - watermark).total_seconds() if watermark else None
+        is_stale = age is not None and age > self._options.stale_after_s
+        complaints = [*_complain_lake(watermark, is_stale=is_stale), *_complain_parts(parts)]
+        return Pulse(watermark, sampled, is_stale, parts, tuple(complaints))
+
+    def _ask_parts(self, now: datetime) -> tuple[Part, ...]:
+        options = self._options
+        addresses = {"watcher": options.watcher_http, "stream": options.stream_http}
+        # A part that hangs keeps one waiting, not all.
+        if self._lock.acquire(blocking=self._asked_at < 0):
+            try:
+                if time.monotonic() - self._asked_at >= min(1.0, options.refresh_s):
+                    for name, address in addresses.items():
+                        if address:
+                            self._parts[name] = _ask(name, address, self._parts.get(name), now)
+                    self._asked_at = time.monotonic()
+            finally:
+                self._lock.release()
+        return tuple(self._parts.values())
+
+    def _read_watermark(self) -> datetime | None:
+        """The time of the last event, by the statistics in Delta's log."""
+        events = self._tables.get("znode_events")
+        if events is None:
+            return None
+        actions: Any = events.get_add_actions(flatten=True)
+        name = "max.observed_at_ms"
+        known = actions.column(name).to_pylist() if name in actions.schema.names else []
+        values = [value for value in known if value is not None]
+        return datetime.fromtimestamp(max(values) / 1000, UTC) if values else None
+
+    def _find_sampled(self) -> datetime | None:
+        sql = "SELECT max(confirmed_at) AS at FROM log_ends WHERE is_open"
+        return next((row["at"] for row in self._tables.query(sql, "log_ends")), None)
+
+
+def _ask(name: str, address: str, before: Part | None, now: datetime) -> Part:
+    state, says = _get(address)
+    is_same = before is not None and before.state == state
+    return Part(name, address, state, says, before.since if before and is_same else now)
+
+
+def _get(address: str) -> tuple[State, str]:
+    connection = http.client.HTTPConnection(address, timeout=_TIMEOUT_S)
+    try:
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        text = answer.read(_LONGEST_ANSWER).decode(errors="replace").strip()
+        return ("up", "") if answer.status == 200 else ("not ready", text)
+    except (OSError, http.client.HTTPException):
+        return "down", "it does not answer"
+    finally:
+        connection.close()
+
+
+def _complain_lake(at: datetime | None, *, is_stale: bool) -> list[str]:
+    if at is None:
+        return ["Nothing is folded yet: start `zklake watch` and `zklake stream`."]
+    return [f"The lake is stale: its last event is of {write_time(at)}."] if is_stale else []
+
+
+def _complain_parts(parts: tuple[Part, ...]) -> list[str]:
+    return [
+        f"The {part.name} is {part.state} since {write_time(part.since)}"
+        + (f": {part.says}." if part.says else ".")
+        for part in parts
+        if part.state != "up"
+    ]

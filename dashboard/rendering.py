@@ -1,0 +1,149 @@
+"""Templates, and what they can say: numbers, times, links. Everything is escaped by default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dashboard.options import Options
+from dashboard.page import Asked, Data, Page, write_link
+from dashboard.pages import PAGES
+from dashboard.pulse import Pulse
+from dashboard.times import CHOICES, write_duration, write_time
+
+_UNITS = ("", "k", "M", "G", "T", "P", "E")
+
+
+def write_number(value: float | None) -> str:
+    """1,234 as it is; nothing for what is not known."""
+    return "–" if value is None else f"{value:,.0f}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def write_short(value: float | None) -> str:
+    """1.2 M, where the place is narrow."""
+    if value is None:
+        return "–"
+    rest = float(value)
+    for unit in _UNITS:
+        if abs(rest) < 1000 or unit == _UNITS[-1]:
+            return f"{rest:.0f}" if not unit else f"{rest:.1f} {unit}"
+        rest /= 1000
+    raise AssertionError
+
+
+def write_bytes(value: int) -> str:
+    """12.3 MiB."""
+    rest = float(value)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if rest < 1024:
+            return f"{rest:.0f} {unit}" if unit == "B" else f"{rest:.1f} {unit}"
+        rest /= 1024
+    return f"{rest:.1f} TiB"
+
+
+def write_moment(at: datetime | None, form: str = "full") -> Markup:
+    """A time in UTC; the browser can write it in its own zone."""
+    if at is None:
+        return Markup('<span class="faint">–</span>')
+    text = at.strftime("%H:%M:%S" if form == "clock" else "%Y-%m-%d %H:%M:%S")
+    return Markup('<time datetime="{}" data-form="{}">{}</time>').format(write_time(at), form, text)
+
+
+def write_age(at: datetime | None) -> Markup:
+    """How long ago; the browser counts on."""
+    if at is None:
+        return Markup('<span class="faint">–</span>')
+    from_now = (datetime.now(at.tzinfo) - at).total_seconds()
+    return Markup('<time datetime="{}" data-form="age">{}</time>').format(
+        write_time(at), write_duration(max(0, from_now))
+    )
+
+
+def write_cell(value: object) -> str | Markup:
+    """Any value of any table."""
+    match value:
+        case None:
+            return Markup('<span class="faint">null</span>')
+        case datetime():
+            return write_moment(value)
+        case bytes():
+            return value.decode(errors="backslashreplace")
+        case bool() | list() | dict():
+            return msgspec.json.encode(value).decode()
+    return str(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether it stands to the right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_ENVIRONMENT = Environment(
+    loader=PackageLoader("dashboard"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters.update(
+    number=write_number,
+    short=write_short,
+    bytes=write_bytes,
+    duration=write_duration,
+    iso=write_time,
+    moment=write_moment,
+    age=write_age,
+    cell=write_cell,
+)
+_ENVIRONMENT.tests["numeric"] = is_number
+
+
+def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup], mark: str) -> str:
+    """One page as HTML."""
+    kept = {
+        name: value for name, value in asked.params.items() if name not in ("from", "to", "last")
+    }
+
+    def here(**params: object) -> str:
+        """This page with other parameters."""
+        return write_link(page.name, {**kept, **asked.span.params, **params})
+
+    def choose(last: str) -> str:
+        """This page in another range."""
+        return write_link(page.name, {**kept, "last": last})
+
+    template = _ENVIRONMENT.get_template(f"{page.name}.html")
+    return template.render(
+        **_frame(page, asked.options, asked.pulse),
+        link=asked.link,
+        link_at=asked.link_at,
+        here=here,
+        choose=choose,
+        choices=CHOICES,
+        span=asked.span,
+        api=write_link(f"api/{page.name}", {**kept, **asked.span.params}),
+        live=write_link("live", {"page": page.name, "seen": mark}),
+        data=data,
+        drawings=drawings,
+        params=asked.params,
+    )
+
+
+def render_error(title: str, text: str, options: Options, pulse: Pulse | None) -> str:
+    """What went wrong, and what to do, on a page of its own."""
+    template = _ENVIRONMENT.get_template("error.html")
+    return template.render(**_frame(None, options, pulse), title=title, text=text, link=_link_plain)
+
+
+def _link_plain(page: str, /, **params: object) -> str:
+    return write_link(page, params)
+
+
+def _frame(page: Page | None, options: Options, pulse: Pulse | None) -> dict[str, Any]:
+    menu: Sequence[Page] = [one for one in PAGES if one.in_menu]
+    return {"page": page, "menu": menu, "cluster": options.cluster, "pulse": pulse}

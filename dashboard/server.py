@@ -1,0 +1,60 @@
+"""Serving the dashboard: a port, and a way to stop that leaves no page hanging."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import closing
+
+import uvicorn
+
+from dashboard.app import App
+from zklake.errors import ZklakeError
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which would wait for ever for pages that listen for news."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app.asgi,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                lifespan="off",
+                ws="none",
+                limit_concurrency=200,
+                timeout_graceful_shutdown=3,
+            )
+        )
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams first."""
+        self._app.live.close()
+        await super().shutdown(sockets)
+
+
+def listen(address: str) -> socket.socket:
+    """The port, taken; an error names it."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((host, int(port)))
+        taken.listen()
+    except OSError as error:
+        taken.close()
+        raise ZklakeError(
+            f"the dashboard cannot listen at {address}: {error.strerror}; choose another --http"
+        ) from error
+    return taken
+
+
+def serve(app: App, taken: socket.socket) -> None:
+    """Answer until SIGTERM or Ctrl-C."""
+    with closing(taken):
+        Server(app).run(sockets=[taken])

@@ -1,0 +1,27 @@
+"""The real server on a free port, for what a test client cannot show: streams and browsers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from dashboard.app import build_app
+from dashboard.options import Options
+from dashboard.server import Server, listen
+
+
+@contextmanager
+def serve(options: Options, port: int = 0) -> Iterator[str]:
+    """Serve until left; yields the address. Leaving must not wait for open pages."""
+    taken = listen(f"127.0.0.1:{port}")
+    server = Server(build_app(options))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        taken.close()
+        assert not thread.is_alive(), "the server did not stop"

@@ -1,0 +1,174 @@
+"""Groups of the story: a member of `billing` died and came back, and lag rose and fell."""
+
+from __future__ import annotations
+
+import math
+
+from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP, Story, write
+
+
+def tell_billing(story: Story) -> None:
+    """Two members; one dies 20 minutes ago, comes back 8 minutes ago."""
+    group = {"coordinator": "zookeeper", "group_id": "billing"}
+    lives: list[tuple[str, float, float | None]] = [
+        ("a", 600, 20),
+        ("a", 8, None),
+        ("b", 600, None),
+    ]
+    for member, start, end in lives:
+        story.add(
+            "consumer_membership",
+            start,
+            end,
+            **group,
+            is_known=True,
+            member_id=f"billing_web-{member}",
+            host=f"web-{member}",
+            pattern="static",
+            subscription={"orders": 2},
+            ended_by=None if end is None else "session_closed",
+        )
+    for p in range(6):
+        first = "a" if p < 3 else "b"
+        columns = {**group, "topic": "orders", "partition": p, "is_known": True}
+        tenures: list[tuple[float, float | None, str]] = [(600, 20, first), (8 - 0.1, None, first)]
+        tenures.insert(1, (17.5 if p < 3 else 19.8, 8.05, "b"))
+        for start, end, member in tenures:
+            story.add(
+                "ownership_history",
+                start,
+                end,
+                **columns,
+                owner=f"billing_web-{member}-{p % 2}",
+                owner_member_id=f"billing_web-{member}",
+                owner_stream=p % 2,
+                ended_by=None if end is None else "deleted",
+            )
+    columns = {**group, "partitions": 6, "triggers": ["member_left"], "attempts": 1, "conflicts": 0}
+    story.add(
+        "rebalances",
+        20,
+        17.5,
+        **columns,
+        trigger="session_expired",
+        moved=3,
+        reacquired=3,
+        trigger_member_id="billing_web-a",
+        members_before=2,
+        members_after=1,
+        left_unowned=0,
+        unowned_ms=462_000,
+        max_unowned_ms=150_000,
+        duration_ms=150_000,
+        outcome="settled",
+        ended_by="settled",
+    )
+    story.add(
+        "rebalances",
+        8.05,
+        7.9,
+        **columns,
+        trigger="member_joined",
+        moved=3,
+        reacquired=3,
+        trigger_member_id="billing_web-a",
+        members_before=1,
+        members_after=2,
+        left_unowned=0,
+        unowned_ms=3600,
+        max_unowned_ms=900,
+        duration_ms=9000,
+        outcome="settled",
+        ended_by="settled",
+    )
+
+
+def tell_lag(story: Story) -> None:
+    for p in range(6):
+        for minute in range(60, 0, -1):
+            _add_lag(story, "billing", "orders", p, minute, _find_lag(minute, p))
+        for minute in range(60, 0, -5):
+            _add_lag(story, "search", "orders", p, minute, 40 + 7 * p, every=5, coordinator="kafka")
+
+
+def _find_lag(minute: float, partition: int) -> int:
+    """It rises while the member is away, and falls once it is back."""
+    quiet = 30 + 10 * partition + int(8 * math.sin(minute + partition))
+    if partition >= 3 or minute > 20:
+        return quiet
+    if minute > 8:
+        return quiet + int(900 * (20 - minute) * (1 + partition / 4))
+    return max(quiet, int(10_800 * (1 + partition / 4) * (minute / 8) ** 2))
+
+
+def _add_lag(
+    story: Story,
+    group: str,
+    topic: str,
+    partition: int,
+    minute: float,
+    lag: int,
+    *,
+    every: float = 1,
+    coordinator: str = "zookeeper",
+    status: str | None = None,
+) -> None:
+    is_last = minute - every <= 0
+    end = 190_000 + 1000 * partition - int(1500 * (minute - 1))
+    word = status or ("STALLED" if lag > 5000 else "WARN" if lag > 500 else "OK")
+    story.add(
+        "offset_lag",
+        minute,
+        None if is_last else minute - every,
+        coordinator=coordinator,
+        group_id=group,
+        topic=topic,
+        partition=partition,
+        owner=f"{group}_web-b-0",
+        owner_member_id=f"{group}_web-b",
+        committed_offset=end - lag,
+        committed_at=write(story.at(minute - 0.5)),
+        log_start_offset=0,
+        log_end_offset=end,
+        sampled_at=write(story.at(0.1 if is_last else minute - every)),
+        lag=lag,
+        raw_lag=lag,
+        lag_seconds=lag / 12.0,
+        lag_quality="interpolated",
+        velocity=-1.5,
+        status=word,
+        status_since=write(story.at(minute)),
+        ended_by=None if is_last else "changed",
+    )
+
+
+def tell_others(story: Story, groups: int) -> None:
+    names = [HOSTILE_GROUP, UNICODE_GROUP, *(f"team-{number:03}" for number in range(groups))]
+    words = ["STOPPED", "OK", *("OK" if n % 9 else "WARN" for n in range(groups))]
+    for name, word in zip(names, words, strict=True):
+        topic = HOSTILE_TOPIC if name == HOSTILE_GROUP else "payments"
+        lag = {"OK": 3, "WARN": 800, "STOPPED": 44_000}[word]
+        _add_lag(story, name, topic, 0, 1, lag, status=word)
+    story.add(
+        "consumer_membership",
+        90,
+        None,
+        coordinator="zookeeper",
+        group_id=HOSTILE_GROUP,
+        member_id=HOSTILE_TOPIC,
+        host="<b>host</b>",
+        is_known=True,
+        subscription={HOSTILE_TOPIC: 1},
+    )
+    story.add(
+        "ownership_history",
+        50,
+        None,
+        coordinator="zookeeper",
+        group_id=HOSTILE_GROUP,
+        topic=HOSTILE_TOPIC,
+        partition=0,
+        owner="'; DROP TABLE topics; --",
+        is_known=True,
+        owner_member_id=HOSTILE_TOPIC,
+    )

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dashboard.options import Options
+from tests.dashboard.addresses import ADDRESSES, write_address
+from tests.dashboard.browser import launch, open_page
+from tests.dashboard.serving import serve
+from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC
+from tests.dashboard.story_lake import CLUSTER, tell_news, write_story
+
+pytestmark = pytest.mark.browser
+
+GROUP = write_address("/group", group_id="billing")
+# Where pictures are wanted: make them with ZKLAKE_PICTURES=docs/pictures.
+PICTURES = os.environ.get("ZKLAKE_PICTURES")
+_FITS = "document.documentElement.scrollWidth <= innerWidth"
+_LIGHTNESS = "getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launch() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def address(lake: str) -> Iterator[str]:
+    with serve(Options(lake, CLUSTER, stale_after_s=100_000)) as address:
+        yield address
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_in_both_themes_and_widths(browser: Browser, address: str, width: int) -> None:
+    with open_page(browser, address, width=width) as page:
+        for path, shown in ADDRESSES.items():
+            page.goto(path)
+            expect(page.locator("main")).to_contain_text(shown)
+            expect(page.locator("h1")).to_be_visible()
+            assert page.evaluate(_FITS), f"{path} is wider than {width} pixels"
+            for theme in ("dark", "light"):
+                page.emulate_media(color_scheme=theme)
+                assert _is_dark(page) == (theme == "dark")
+                if PICTURES:
+                    _picture(page, f"{path}-{theme}-{width}")
+
+
+def _is_dark(page: Page) -> bool:
+    return int(page.evaluate(_LIGHTNESS)) < 128
+
+
+def _picture(page: Page, name: str) -> None:
+    page.wait_for_timeout(200)
+    stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    page.screenshot(path=Path(PICTURES or ".") / f"{stem}.png")
+
+
+def test_names_from_the_cluster_do_nothing(browser: Browser, address: str) -> None:
+    with open_page(browser, address) as page:
+        page.goto("/groups")
+        page.get_by_role("link", name=HOSTILE_GROUP).click()
+        expect(page.locator("h1")).to_contain_text(HOSTILE_GROUP)
+        # Also where scripts draw it.
+        expect(page.locator(".u-legend").first).to_contain_text(HOSTILE_TOPIC)
+        page.get_by_role("link", name=HOSTILE_TOPIC).first.click()
+        expect(page.locator("h1")).to_contain_text(HOSTILE_TOPIC)
+        assert page.locator("main img, main b").count() == 0
+
+
+def test_news_are_shown_without_a_reload(browser: Browser, tmp_path: Path) -> None:
+    write_story(str(tmp_path), groups=1)
+    options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.2)
+    with serve(options) as address, open_page(browser, address) as page:
+        page.goto("/groups")
+        page.evaluate("window.isTheSame = true")
+        page.get_by_role("searchbox").fill("half a wo")
+        members = page.locator("tr", has_text="billing").locator("td").nth(4)
+        expect(members).to_have_text("2")
+        tell_news(str(tmp_path), "billing")
+        expect(members).to_have_text("3")
+        assert page.evaluate("window.isTheSame")
+        assert page.get_by_role("searchbox").input_value() == "half a wo"
+
+
+def test_a_dashboard_that_is_gone_is_said_until_it_is_back(browser: Browser, lake: str) -> None:
+    options = Options(lake, CLUSTER, stale_after_s=100_000)
+    context = browser.new_context()
+    page, silence = context.new_page(), context.pages[0].locator(".silence")
+    with serve(options) as address:
+        page.goto(address)
+        expect(silence).to_be_hidden()
+    expect(silence).to_be_visible()
+    with serve(options, int(address.rpartition(":")[2])):
+        expect(silence).to_be_hidden(timeout=10_000)
+        page.goto("about:blank")
+    context.close()
+
+
+def test_the_toggles_are_remembered(browser: Browser, address: str) -> None:
+    with open_page(browser, address) as page:
+        page.emulate_media(color_scheme="light")
+        page.goto("/brokers")
+        utc = page.locator("td time").first.text_content()
+        page.get_by_role("button", name="Theme").click()
+        page.get_by_role("button", name="UTC").click()
+        for _ in range(2):
+            assert _is_dark(page)
+            expect(page.get_by_role("button", name="Local")).to_be_visible()
+            assert page.locator("td time").first.text_content() != utc
+            page.reload()
+
+
+def test_a_chart_leads_to_a_range_and_to_the_time_machine(browser: Browser, address: str) -> None:
+    with open_page(browser, address) as page:
+        page.goto(GROUP)
+        plot = page.locator(".u-over").first
+        box = plot.bounding_box()
+        assert box is not None
+        middle = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + 100, middle)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 300, middle, steps=4)
+        page.mouse.up()
+        page.wait_for_url(re.compile(r"from=.+&to=.+"))
+        expect(page.locator("h1")).to_contain_text("billing")
+        page.locator(".u-over").first.click()
+        page.wait_for_url(re.compile(r"/at\?.*time=2"))
+        expect(page.locator("h1")).to_have_text("Time machine")
+
+
+def test_the_keyboard_is_enough(browser: Browser, address: str) -> None:
+    with open_page(browser, address) as page:
+        page.goto("/groups")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        page.keyboard.press("/")
+        expect(page.get_by_role("searchbox")).to_be_focused()
+        page.keyboard.type("team-007")
+        page.keyboard.press("Enter")
+        expect(page.locator("tbody tr")).to_have_count(1)
+        page.goto("/sql")
+        page.get_by_role("textbox").focus()
+        page.keyboard.press("Control+Enter")
+        expect(page.locator("main")).to_contain_text("3 rows")
+        outline = "getComputedStyle(document.activeElement).outlineStyle"
+        page.keyboard.press("Tab")
+        assert page.evaluate(outline) != "none"

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from dashboard.cache import Cache
+from dashboard.listing import PAGE_ROWS, list_page
+
+
+def test_an_answer_is_made_once_however_many_ask() -> None:
+    cache, made, go = Cache(10), list[int](), threading.Event()
+
+    def make() -> int:
+        go.wait(5)
+        made.append(1)
+        return 7
+
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(cache.get, "key", make) for _ in range(8)]
+        go.set()
+        assert [one.result() for one in asked] == [7] * 8
+    assert made == [1]
+
+
+def test_a_failure_is_told_to_all_and_not_kept() -> None:
+    cache = Cache(10)
+    with pytest.raises(ZeroDivisionError):
+        cache.get("key", lambda: 1 // 0)
+    assert cache.get("key", lambda: 5) == 5
+
+
+def test_the_oldest_answer_goes_first() -> None:
+    cache = Cache(2)
+    for key in ("a", "b", "a", "c"):
+        cache.get(key, partial(str, key))
+    assert cache.get("a", lambda: "anew") == "a"
+    assert cache.get("b", lambda: "anew") == "anew"
+
+
+ROWS = [{"name": f"n{number:05}", "size": number % 7 or None} for number in range(10_000)]
+
+
+def test_a_list_is_searched_sorted_and_paged() -> None:
+    page = list_page(ROWS, {"q": "N0123", "sort": "-size"}, search=("name",), sort="name")
+    assert (page["found"], page["total"], page["pages"]) == (10, 10_000, 1)
+    assert page["rows"][0]["size"] == 6
+    assert page["rows"][-1]["size"] is None
+    last = list_page(ROWS, {"page": "99999"}, search=("name",), sort="name")
+    assert (last["page"], len(last["rows"])) == (10_000 // PAGE_ROWS, PAGE_ROWS)
+    assert last["rows"][-1]["name"] == "n09999"
+    empty = list_page([], {"sort": "size"}, search=("name",), sort="name")
+    assert (empty["rows"], empty["pages"]) == ([], 1)

@@ -1,0 +1,100 @@
+"""`zklake dashboard`: the lake as web pages, until stopped."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zklake.cli.options import Cluster, Config, Lake, collect_flags
+
+if TYPE_CHECKING:
+    from dashboard.options import Options
+    from zklake.settings.models import Settings
+
+Http = Annotated[
+    str | None,
+    typer.Option(
+        "--http", metavar="HOST:PORT", help="Where the dashboard answers.", show_default=False
+    ),
+]
+WatcherHttp = Annotated[
+    str | None,
+    typer.Option(
+        "--watcher-http",
+        metavar="HOST:PORT",
+        help="The watcher's health address, to show whether it is up.",
+        show_default=False,
+    ),
+]
+StreamHttp = Annotated[
+    str | None,
+    typer.Option(
+        "--stream-http",
+        metavar="HOST:PORT",
+        help="The stream's health address, to show whether it is up.",
+        show_default=False,
+    ),
+]
+# More of them nobody reads on a page.
+_MOST_ROWS = 1000
+
+
+def dashboard(
+    *,
+    lake: Lake = None,
+    cluster: Cluster = None,
+    http: Http = None,
+    watcher_http: WatcherHttp = None,
+    stream_http: StreamHttp = None,
+    config: Config = None,
+) -> None:
+    """Serve the lake's tables as web pages; they follow the lake while it is written."""
+    from zklake.logs import configure_logging
+    from zklake.settings.load import load_settings
+
+    given = {
+        "dashboard.http": http,
+        "dashboard.watcher_http": watcher_http,
+        "dashboard.stream_http": stream_http,
+    }
+    flags = {name: value for name, value in given.items() if value is not None}
+    settings = load_settings(config, collect_flags(lake=lake, cluster=cluster) | flags)
+    configure_logging()
+    from dashboard.app import build_app
+    from dashboard.server import listen, serve
+
+    taken = listen(settings.dashboard.http)
+    host = settings.dashboard.http.rpartition(":")[0]
+    print(f"http://{host}:{taken.getsockname()[1]}/", flush=True)
+    print(f"the dashboard of {settings.cluster} is up; Ctrl-C ends it", file=sys.stderr)
+    # uvicorn ends its answers, and then hands the signal on.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    serve(build_app(choose_options(settings)), taken)
+
+
+def choose_options(settings: Settings) -> Options:
+    """What the settings say about a dashboard."""
+    from dashboard.options import Options
+    from delta_tables.question import Limits
+
+    chosen, query = settings.dashboard, settings.query
+    return Options(
+        lake=settings.lake.path,
+        cluster=settings.cluster,
+        user=chosen.user,
+        password=chosen.password.get_secret_value() if chosen.password else None,
+        token=chosen.token.get_secret_value() if chosen.token else None,
+        allowed_hosts=chosen.allowed_hosts,
+        refresh_s=chosen.refresh_s,
+        stale_after_s=chosen.stale_after_s,
+        watcher_http=chosen.watcher_http,
+        stream_http=chosen.stream_http,
+        limits=Limits(
+            timeout_s=query.timeout_s,
+            max_rows=min(query.max_rows, _MOST_ROWS),
+            memory_bytes=query.memory_bytes,
+        ),
+    )

@@ -1,0 +1,49 @@
+"""The settings of the dashboard: where it answers, to whom, and whose health it shows."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import Annotated, Self
+
+from pydantic import Field, PositiveFloat, SecretStr, model_validator
+
+from zklake.settings.group import Group
+from zklake.settings.values import Listen
+
+
+class DashboardSettings(Group):
+    """`zklake dashboard`."""
+
+    http: Listen = "127.0.0.1:8080"
+    """Where the dashboard answers; beyond this machine only with a password or a token."""
+    user: Annotated[str, Field(min_length=1)] = "zklake"
+    """User of basic authentication; it is asked for when a password is set."""
+    password: SecretStr | None = None
+    """Password of basic authentication."""
+    token: SecretStr | None = None
+    """Bearer token that programs may send instead."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which browsers may reach it, beside localhost and plain addresses."""
+    refresh_s: PositiveFloat = 2.0
+    """Time between two looks at the lake while a page is open."""
+    stale_after_s: PositiveFloat = 150.0
+    """The lake counts as stale when its last event is older; a quiet one gets an event a minute."""
+    watcher_http: Listen | None = None
+    """The watcher's `watcher.http`, to show whether it is up."""
+    stream_http: Listen | None = None
+    """The stream's `stream.http`, to show whether it is up."""
+
+    @model_validator(mode="after")
+    def _keep_strangers_out(self) -> Self:
+        if not self.password and not self.token and not is_loopback(self.http):
+            raise ValueError("http beyond this machine needs a password or a token")
+        return self
+
+
+def is_loopback(listen: str) -> bool:
+    """Whether only this machine can reach HOST:PORT."""
+    host = listen.rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

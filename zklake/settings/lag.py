@@ -1,0 +1,20 @@
+"""The settings of lag: how long something must last before it is a status."""
+
+from __future__ import annotations
+
+from pydantic import PositiveInt
+
+from zklake.settings.group import Group
+
+
+class LagSettings(Group):
+    """When a partition of a group gets which status in offset_lag: see docs/status.md."""
+
+    stalled_after_s: PositiveInt = 180
+    """STALLED: an owner, lag, and no progress for so long."""
+    warn_after_s: PositiveInt = 300
+    """WARN: lag has grown and never fallen for so long."""
+    unowned_after_s: PositiveInt = 10
+    """UNOWNED: a group with members, and no owner for so long."""
+    abandoned_after_s: PositiveInt = 604_800
+    """ABANDONED: neither a member nor progress for so long."""
