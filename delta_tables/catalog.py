@@ -10,10 +10,14 @@ from delta_tables.tables.config_history import CONFIG_HISTORY
 from delta_tables.tables.consumer_membership import CONSUMER_MEMBERSHIP
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.controller import CONTROLLER
+from delta_tables.tables.lag_rollups import LAG_ROLLUPS
+from delta_tables.tables.log_ends import LOG_ENDS
 from delta_tables.tables.log_gaps import LOG_GAPS
+from delta_tables.tables.offset_lag import OFFSET_LAG
 from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
 from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.quarantine import QUARANTINE
+from delta_tables.tables.rebalances import REBALANCES
 from delta_tables.tables.topics import TOPICS
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 
@@ -31,9 +35,14 @@ TABLES: tuple[Table, ...] = (
     ADMIN_OPERATIONS,
     CONFIG_HISTORY,
     CLUSTER_STATE,
+    OFFSET_LAG,
+    LOG_ENDS,
+    LAG_ROLLUPS,
+    REBALANCES,
     ZNODE_EVENTS,
 )
 
 TABLE_BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 INTERVAL_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "intervals")
 STEP_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "steps")
+MACHINE_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "machine")

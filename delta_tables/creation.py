@@ -33,6 +33,14 @@ def create_table(table: Table, path: str) -> DeltaTable:
     )
 
 
+def add_missing_columns(table: Table, delta: DeltaTable) -> None:
+    """Give a table that an older zklake made the columns that it lacks; they are null so far."""
+    known = {field.name for field in delta.schema().fields}
+    missing = [column for column in table.columns if column.name not in known]
+    if missing:
+        delta.alter.add_columns(list(make_schema(missing).fields))
+
+
 def make_schema(columns: Iterable[Column]) -> Schema:
     """Columns with their SQL types, as Delta writes them."""
     fields = [

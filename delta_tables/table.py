@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from delta_tables.payload import Payload
+from delta_tables.samples import Samples
 
 Folded = Literal[
     "append",  # records are added, and never change
     "intervals",  # rows are states that open and close; SQL folds them, key by key
     "steps",  # rows are states too; plain Python folds them, event by event
+    "machine",  # likewise, by a machine that remembers more than the table's own rows
 ]
 
 EndedBy = Literal[
@@ -29,20 +31,24 @@ EndedBy = Literal[
     "finished",
     "cancelled",
     "removed",
+    "settled",
+    "failed",
 ]
 
 ENDED_BY: dict[str, str] = {
-    "deleted": "the znode was deleted",
+    "deleted": "the znode was deleted, or a Kafka-stored group no longer has it",
     "session_closed": "the session that held it ended, and all its ephemerals with it",
     "migrated": "the broker left ZooKeeper while a KRaft controller reigned: no death",
     "changed": "another state followed",
     "recreated": "another life of the znode was met, and nobody saw this one end",
-    "unreadable": "a value was written that could not be decoded",
-    "resync": "a complete look at the tree, with nothing older to vouch for it, did not meet it",
+    "unreadable": "what followed could not be decoded, or did not fit a record",
+    "resync": "a complete look, with nothing older to vouch for it, did not meet it",
     "in_sync": "the watcher saw everything again",
     "finished": "the controller was done with it",
     "cancelled": "a reassignment was taken back, or overtaken, before it was done",
     "removed": "the override is no longer among those of the entity",
+    "settled": "every partition had its owner again",
+    "failed": "the group gave up, and partitions stayed without an owner",
 }
 # How the rows of a znode can end, whatever it says.
 ZNODE_ENDS: tuple[EndedBy, ...] = (
@@ -90,6 +96,8 @@ class Table:
     # Which kinds of znode it is made of, and how their data reads.
     kinds: tuple[str, ...] = ()
     payload: Payload | None = None
+    # What brokers say, where it makes rows too; such a table has a `coordinator`.
+    samples: Samples | None = None
     # What may end a row; of a delete, SQL may say more than `deleted` or `session_closed`.
     ends: tuple[EndedBy, ...] = ()
     delete_sql: str = "IF(is_session_close, 'session_closed', 'deleted')"

@@ -21,6 +21,8 @@ class Closure:
     end_seq: int
     observed_at_ms: int
     gap_from_ms: int | None = None
+    # Whose rows it ends.
+    coordinator: str = "zookeeper"
 
 
 @dataclass

@@ -5,6 +5,8 @@ Rows that ended by then stay as they are; those that stood then are where the fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -12,7 +14,9 @@ from delta_tables import reading
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.lake import Lake
+from streaming.machines.machine import Taken
 from streaming.maintenance.retention import EVENTS_MARK, SAMPLE_KINDS, SAMPLES_MARK
+from streaming.steps.row import Row
 from streaming.summary import Summary
 from streaming.turn import Turn, fold_table
 
@@ -29,7 +33,8 @@ _ENDS = (
 def read_horizon(lake: str, cluster: str, table: Table) -> int:
     """The last seq up to which events of the table may be missing; -1: znode_events has all."""
     marks = [EVENTS_MARK]
-    if set(table.kinds) & set(SAMPLE_KINDS):
+    is_sampled = table.samples is not None or table.folded == "machine"
+    if is_sampled or set(table.kinds) & set(SAMPLE_KINDS):
         marks.append(SAMPLES_MARK)
     return max(reading.read_marker(lake, cluster, ZNODE_EVENTS.name, mark) for mark in marks)
 
@@ -50,13 +55,19 @@ def reopen(rows: DataFrame, horizon: int) -> DataFrame:
     )
 
 
-def make_rows(lake: Lake, table: Table, turn: Turn, summary: Summary) -> DataFrame:
+def make_rows(
+    lake: Lake, table: Table, turn: Turn, summary: Summary, taken: Mapping[str, Taken]
+) -> DataFrame:
     """The table's rows as a rebuild makes them: from its events, as far back as they reach."""
     horizon = read_horizon(lake.path, lake.cluster, table)
     rows = lake.read(table) if horizon >= 0 else lake.make_rows(table, [])
-    if table.folded == "steps":
-        made = lake.make_rows(table, turn.step_rows[table.name])
-        made = made.where(f"is_open OR valid_to_seq > {horizon}")
-    else:
+    if table.folded == "intervals":
         made = fold_table(table, reopen(rows, horizon), turn, summary.odd, horizon)
+    else:
+        folded = turn.step_rows.get(table.name) or _list_rows(taken.get(table.name))
+        made = lake.make_rows(table, folded).where(f"is_open OR valid_to_seq > {horizon}")
     return keep_ended(rows, horizon).unionByName(made)
+
+
+def _list_rows(taken: Taken | None) -> list[Row]:
+    return [] if taken is None else [*taken.ended_rows, *taken.open_rows]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
+from delta_tables.samples import KAFKA
 from delta_tables.table import Table
 from streaming.frames import Closure
 from streaming.marks import marks_sql
@@ -17,23 +18,28 @@ from streaming.relation import query
 
 
 def fold(
-    table: Table, open_rows: DataFrame, events: DataFrame, closures: Sequence[Closure] = ()
+    table: Table,
+    open_rows: DataFrame,
+    events: DataFrame,
+    closures: Sequence[Closure] = (),
+    *,
+    has_samples: bool = True,
 ) -> DataFrame:
     """The table's open rows after these (annotated) events, and the rows that they closed."""
     # Tables are folded side by side in one session: each has views of its own.
     rows, news = f"{table.name}_rows", f"{table.name}_events"
-    sql = _fold_sql(table, marks_sql(table, rows, news, closures))
+    sql = _fold_sql(table, marks_sql(table, rows, news, closures, has_samples=has_samples))
     return query(sql, **{rows: open_rows, news: events})
 
 
 def _fold_sql(table: Table, marks: str) -> str:
-    line = f"PARTITION BY {', '.join(table.key)} ORDER BY _seq"
+    line = f"PARTITION BY {', '.join(table.key)} ORDER BY _seq, _rank"
     run = f"PARTITION BY {', '.join(table.key)}, _run"
     before = f"{line} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     return f"""
 WITH placed AS (
   SELECT *, max(IF(_op <> 'resync', _seen, NULL)) OVER ({before}) AS _seen_before,
-    lag(_seq) OVER ({line}) AS _seq_before
+    lag(_seq) OVER ({line}) AS _seq_before, {_value_sql(table)} AS _value
   FROM ({marks})
 ), told AS (
   SELECT *, last({_FORMER}, true) OVER ({before}) AS _former FROM placed
@@ -61,16 +67,25 @@ def _columns_sql(table: Table) -> str:
     )
 
 
+def _value_sql(table: Table) -> str:
+    """SQL: all that tells one state of a sampled key from another; null for znodes."""
+    if table.samples is None:
+        return "CAST(NULL AS STRING)"
+    state = ", ".join(table.samples.state)
+    return f"IF(coordinator = '{KAFKA}', to_json(struct({state})), NULL)"
+
+
 def _struct(*names: str) -> str:
     return f"struct({', '.join(names)})"
 
 
-_FORMER = f"IF(_op <> 'touch', {_struct('_op', '_czxid', '_version', '_fidelity')}, NULL)"
+_FORMER = f"IF(_op <> 'touch', {_struct('_op', '_czxid', '_version', '_fidelity', '_value')}, NULL)"
 
 # What was only seen moves `_seen`; it neither begins nor ends anything.
-_IS_ECHO = """(_op = 'touch' OR coalesce(_op = 'read' AND _former._op NOT IN ('delete', 'resync')
-    AND _former._czxid = _czxid AND _former._version = _version
-    AND _former._fidelity = _fidelity, false))"""
+_IS_ECHO = """(_op = 'touch' OR coalesce(_former._op NOT IN ('delete', 'resync') AND (
+    _op = 'read' AND _former._czxid = _czxid AND _former._version = _version
+        AND _former._fidelity = _fidelity
+    OR _op = 'set' AND _former._value = _value), false))"""
 
 _FOLLOWER = _struct(
     "_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"
@@ -92,6 +107,7 @@ _ENDED_BY = """CASE
 
 # Unknown czxid: a create whose stat nobody could read; what follows it is the same life.
 _UNSEEN = """CASE
+    WHEN _value IS NOT NULL THEN NULL
     WHEN _op = 'open' THEN _unseen
     WHEN _op = 'create' OR _former IS NULL OR _former._op IN ('delete', 'resync') THEN 0
     WHEN coalesce(_former._czxid, _czxid) = _czxid

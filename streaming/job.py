@@ -14,18 +14,21 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame
 
 from delta_tables import reading
-from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES
+from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES, TABLE_BY_NAME
 from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.codegen import choose_codegen
 from streaming.continuity import add_breaks, judge_seq
 from streaming.heartbeats import keep_first_of_minute
+from streaming.kept import find_breaks, read_after
 from streaming.lake import Lake
+from streaming.machines.registry import Rules
+from streaming.marks import closes
 from streaming.parse import RECORD_SCHEMA, parse_records
 from streaming.phases import Phases
 from streaming.progress import Progress
-from streaming.recall import recall
+from streaming.recall import find_recall_seq, recall
 from streaming.relation import make_relation
 from streaming.steps.row import Row
 from streaming.summary import Summary, summarise, weigh
@@ -50,13 +53,22 @@ class Held:
 class Fold:
     """Folds batches into one lake, in order. After an error it must be made anew."""
 
-    def __init__(self, lake: Lake, progress: Progress, phases: Phases | None = None) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        progress: Progress,
+        phases: Phases | None = None,
+        rules: Rules | None = None,
+    ) -> None:
         self.lake, self.progress = lake, progress
+        self.rules = rules or Rules()
         self.phases = phases or Phases()
         self._held: dict[str, Held] = {}
         self._memory: Memory | None = None
         # Events that a batch had to leave to the next one.
         self._waiting: DataFrame | None = None
+        # Up to where the driver need not follow the log again.
+        self._recalled_seq = find_recall_seq(lake, progress)
 
     def fold_batch(self, records: DataFrame, *, final: bool = False) -> Summary:
         """Fold one batch of rows of Spark's Kafka source; `final`: none follows for now."""
@@ -82,11 +94,16 @@ class Fold:
         events = judge_seq(parsed, progress.read_seq, progress.read_at_ms, progress.read_offset)
         if self._waiting is not None:
             events = self._waiting.unionByName(events)
+        followed_seq = progress.seq
+        if self._memory is None and self._recalled_seq < progress.seq:
+            followed_seq = self._recalled_seq
+            again = read_after(self.lake, followed_seq, progress.seq)
+            events = again.unionByName(events, allowMissingColumns=True)
         events = events.localCheckpoint()
-        summary = summarise(events, INTERVAL_TABLES, progress.seq)
+        summary = summarise(events, INTERVAL_TABLES, progress.seq, followed_seq)
         if summary.breaks:
             events = add_breaks(events).localCheckpoint()
-            summary = summarise(events, INTERVAL_TABLES, progress.seq)
+            summary = summarise(events, INTERVAL_TABLES, progress.seq, followed_seq)
         return events, summary
 
     def finish(self) -> None:
@@ -99,10 +116,15 @@ class Fold:
     ) -> int | None:
         """Fold into every table; returns the seq from which on events must wait."""
         log_id = self._check_log(summary)
+        good = events.where("reason IS NULL")
+        breaks = None
         if self._memory is None:
-            self._memory = recall(self.lake, log_id, self.progress.seq)
+            self._memory = recall(self.lake, log_id, self._recalled_seq, self.rules)
+            if self._recalled_seq < self.progress.seq:
+                # What is followed again lacks most of its heartbeats.
+                breaks = find_breaks(good)
         with self.phases.time("prepare"):
-            turn = prepare(self._memory, events.where("reason IS NULL"), summary, final=final)
+            turn = prepare(self._memory, good, summary, final=final, breaks=breaks)
         cut = turn.cuts.get(self.lake.cluster)
         last_seq = last_seq if cut is None else cut - 1
         if last_seq > self.progress.seq:
@@ -111,6 +133,7 @@ class Fold:
             for table in STEP_TABLES:
                 self._commit_steps(table, turn.step_rows[table.name], log_id, marker)
             self._commit_tables(turn, summary, log_id, marker)
+            self._commit_machines(log_id)
             with self.phases.time("znode_events"):
                 self._append_events(turn.events, summary, Mark(log_id, last_seq))
             self.progress.log_id = log_id
@@ -168,11 +191,21 @@ class Fold:
             for done in [pool.submit(task, table) for task, table in tasks]:
                 done.result()
 
+    def _commit_machines(self, log_id: str) -> None:
+        assert self._memory is not None
+        for name, taken in self._memory.find_crew(self.lake.cluster).take().items():
+            table = TABLE_BY_NAME[name]
+            if taken.seq > self._hold(table, log_id).marker:
+                rows = [*taken.ended_rows, *taken.open_rows]
+                with self.phases.time(name):
+                    self.lake.replace_steps(table, rows, Mark(log_id, taken.seq))
+                self._held[name] = Held(taken.seq)
+
     def _is_touched(self, table: Table, turn: Turn, summary: Summary, log_id: str) -> bool:
         held = self._hold(table, log_id)
         touched = summary.touched[table.name]
         return (touched is not None and touched > held.marker) or any(
-            closure.end_seq > held.marker for closure in turn.closures
+            c.end_seq > held.marker and closes(table, c) for c in turn.closures
         )
 
     def _fold_table(

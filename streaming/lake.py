@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from delta_tables import reading
 from delta_tables.catalog import TABLES
-from delta_tables.creation import create_table
+from delta_tables.creation import add_missing_columns, create_table
 from delta_tables.table import Table
 from streaming.steps.arrow import make_arrow
 from streaming.steps.row import Row
@@ -35,10 +35,13 @@ class Lake:
         return reading.table_path(self.path, self.cluster, table.name)
 
     def create_tables(self) -> None:
-        """Make the tables that are not there yet."""
+        """Make the tables that are not there yet, and the columns."""
         for table in TABLES:
-            if reading.open_table(self.path, self.cluster, table.name) is None:
+            known = reading.open_table(self.path, self.cluster, table.name)
+            if known is None:
                 create_table(table, self.table_path(table))
+            else:
+                add_missing_columns(table, known)
 
     def read(self, table: Table) -> DataFrame:
         """The whole table."""

@@ -17,6 +17,7 @@ from streaming.behind import count_behind
 from streaming.job import Fold
 from streaming.lake import Lake
 from streaming.log_identity import LogPartition, accept_log, check_log
+from streaming.machines.registry import Rules
 from streaming.phases import Phases
 from streaming.progress import Progress, read_progress
 from streaming.source import fresh_checkpoint, read_log
@@ -46,6 +47,7 @@ class Stream:
     client: Mapping[str, str] = field(default_factory=dict, repr=False)
     # Whether another log than the lake's may take its place.
     accept_log: bool = False
+    rules: Rules = field(default_factory=Rules)
 
     @property
     def place(self) -> str:
@@ -165,7 +167,7 @@ class Run:
         if self._fold is None:
             # Spark runs a query in a session of its own; frames of two sessions do not mix.
             lake = Lake(records.sparkSession, self._stream.lake, self._stream.cluster)
-            self._fold = Fold(lake, start, Phases(listener.on_phase))
+            self._fold = Fold(lake, start, Phases(listener.on_phase), self._stream.rules)
         started = time.monotonic()
         summary = self._fold.fold_batch(records)
         listener.on_batch(summary, time.monotonic() - started)

@@ -6,17 +6,20 @@ still stood at the watermark, and are remembered as they stood.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from string import Formatter
 from typing import Any
 
 from deltalake import DeltaTable
 
 from delta_tables import reading
-from delta_tables.catalog import STEP_TABLES, TABLES
+from delta_tables.catalog import MACHINE_TABLES, STEP_TABLES, TABLES
 from delta_tables.table import Table
 from streaming.frames import Frames
 from streaming.lake import Lake
+from streaming.machines.registry import Rules
+from streaming.past_rows import read_ms
+from streaming.progress import Progress
+from streaming.recall_crew import recall_crew
 from streaming.sessions import Ephemeral, Sessions
 from streaming.sights import State
 from streaming.steps.folding import StepState
@@ -26,12 +29,28 @@ from zklake.events.envelope import Event, Frame
 Tables = dict[str, DeltaTable]
 
 
-def recall(lake: Lake, log_id: str, seq: int) -> Memory:
-    """The memory of a driver that has folded everything up to the watermark `seq`."""
+def find_recall_seq(lake: Lake, progress: Progress) -> int:
+    """As of which seq the driver's memory is read back: what follows it, it must follow again.
+
+    The watermark, or the marker of a machine's table that is behind it. A table that was never
+    written begins at the watermark: `zklake rebuild` gives it its past.
+    """
+    markers = [
+        reading.read_marker(lake.path, lake.cluster, table.name, progress.log_id)
+        for table in MACHINE_TABLES
+        if progress.log_id is not None
+    ]
+    return min([progress.seq, *(marker for marker in markers if marker >= 0)])
+
+
+def recall(lake: Lake, log_id: str, seq: int, rules: Rules) -> Memory:
+    """The memory of a driver that has followed everything up to `seq`, a watermark or less."""
     tables = reading.open_tables(lake.path, lake.cluster)
     memory = Memory(
         sessions={lake.cluster: Sessions.of(_recall_ephemerals(tables, seq))},
         frames={lake.cluster: _recall_frames(tables, seq)},
+        crews={lake.cluster: recall_crew(lake, tables, log_id, seq, rules)},
+        rules=rules,
     )
     for table in STEP_TABLES:
         marker = reading.read_marker(lake.path, lake.cluster, table.name, log_id)
@@ -40,13 +59,7 @@ def recall(lake: Lake, log_id: str, seq: int) -> Memory:
 
 
 def _recall_rows(tables: Tables, table: Table, seq: int) -> list[dict[str, Any]]:
-    sql = f"SELECT * FROM {table.name} WHERE is_open OR valid_to_seq > {seq}"
-    rows = reading.query_rows(tables, sql)
-    times = {column.name for column in table.columns if column.type == "TIMESTAMP"}
-    return [
-        {name: _to_ms(value) if name in times else value for name, value in row.items()}
-        for row in rows
-    ]
+    return read_ms(tables, table, f"is_open OR valid_to_seq > {seq}")
 
 
 def _recall_ephemerals(tables: Tables, seq: int) -> dict[str, Ephemeral]:
@@ -85,10 +98,3 @@ def _recall_frames(tables: Tables, seq: int) -> Frames:
         name, base = row.pop("id"), row.pop("base")
         frames.follow(Event(**row, frame=Frame(name, base) if name else None))
     return frames
-
-
-def _to_ms(at: datetime | None) -> int | None:
-    if at is None:
-        return None
-    moment = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return round(moment.timestamp() * 1000)

@@ -4,8 +4,9 @@ Pure. ZooKeeper removes all ephemerals of a session in one transaction, so the w
 deletes in one unbroken run; before 3.9 its events carry no zxid that would say so. A run is decided
 once nothing of the session is left, or once another event breaks it. The delete of an ephemeral
 whose session nobody could read breaks no run, and shares its end. Heartbeats do not count: most of
-them are not kept. A run that a batch cuts in two is undecided: the batch then ends before it,
-and the run is folded with the next one.
+them are not kept; nor do samples, which are nothing that happened in ZooKeeper. A run
+that a batch cuts in two is undecided: the batch then ends before it, and the run is folded with the
+next one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ EPHEMERAL_KINDS = {
     "owner": 5,
 }
 _LARGEST_INT = 2**31 - 1
+# What breaks no run.
+PASSING = ("heartbeat", "log_ends", "group_commit", "group_state")
 
 # Deletes of one transaction reach the watcher together: one later than this begins another run.
 _RUN_MS = 500
@@ -78,9 +81,10 @@ class Sessions:
     ) -> tuple[list[tuple[int, int]], int | None]:
         """Ranges of seq whose deletes end a session; and the seq at which the batch must be cut.
 
-        `events` hold everything about ephemerals and every heartbeat; a jump in seq is some other
-        event. `last_seq` is the batch's. With `final`, nothing follows: an open run is decided.
-        Where heartbeats are missing, `breaks` names the events right before which another stood.
+        `events` hold everything about ephemerals, every heartbeat and sample; a jump in seq is some
+        other event. `last_seq` is the batch's. With `final`, nothing follows: an open run is
+        decided. Where heartbeats are missing, `breaks` names the events right before which another
+        stood.
         """
         ranges: list[tuple[int, int]] = []
         expected = None
@@ -89,7 +93,7 @@ class Sessions:
             if is_jump if breaks is None else event.seq in breaks:
                 self._run = None
             expected = event.seq + 1
-            if event.op == "heartbeat":
+            if event.op in PASSING:
                 self._pass(event.observed_at_ms)
             elif event.op != "seq_repeat":
                 closed = self._take(event)

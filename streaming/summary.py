@@ -4,35 +4,42 @@ events that the driver itself must follow (ephemerals, frames, gaps, those of th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from delta_tables.table import Table
 from streaming.continuity import REPEATED
-from streaming.marks import touches
+from streaming.marks import concerns, touches
 from streaming.progress import HEARTBEAT_MS
-from streaming.relation import make_relation, query
+from streaming.relation import query
 from streaming.sessions import EPHEMERAL_KINDS
 from streaming.steps.registry import STEPS
 from zklake.events.envelope import Event, decode
 
-_FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat")
-_FOLLOWED_KINDS = tuple({**EPHEMERAL_KINDS, **{kind: None for s in STEPS for kind in s.kinds}})
+_SAMPLE_OPS = ("log_ends", "group_commit", "group_state")
+_FOLLOWED_OPS = (
+    *("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat"),
+    *_SAMPLE_OPS,
+)
+# What the machines follow.
+_MACHINE_KINDS = ("consumer", "owner", "topic", "offset")
+_FOLLOWED_KINDS = tuple(
+    {
+        **EPHEMERAL_KINDS,
+        **{kind: None for s in STEPS for kind in s.kinds},
+        **dict.fromkeys(_MACHINE_KINDS),
+    }
+)
 # SQL: an event that the driver itself must follow.
 IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
 # What a record weighs, at most, as one.
 _RECORD_BYTES = 4096
 DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
-_FIELDS = (
+_FOLLOWED_FIELDS = (
     "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, data_hash, fidelity, stat, "
-    "origin, missed, gap, frame"
-)
-_NEEDS_DATA = " OR ".join(step.data_sql for step in STEPS)
-_FOLLOWED_FIELDS = f"{_FIELDS}, " + ", ".join(
-    f"IF({_NEEDS_DATA}, {name}, NULL) AS {name}" for name in DATA_FIELDS
+    f"origin, missed, gap, frame, {', '.join((*DATA_FIELDS, *_SAMPLE_OPS))}"
 )
 
 
@@ -65,7 +72,7 @@ class Summary:
     @property
     def weight(self) -> int:
         """How much it is to hold at once."""
-        return weigh(self.good, self.data_bytes)
+        return weigh(self.good + sum(map(_count_told, self.followed)), self.data_bytes)
 
     @property
     def last_seq(self) -> int | None:
@@ -92,9 +99,15 @@ def weigh(records: int, data_bytes: int) -> int:
     return max(records, data_bytes // _RECORD_BYTES)
 
 
-def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summary:
-    """Look once at a batch of parsed records (held in memory); `seq` is the watermark."""
+def summarise(
+    events: DataFrame, tables: Sequence[Table], seq: int = -1, followed_seq: int | None = None
+) -> Summary:
+    """Look once at a batch of parsed records (held in memory); `seq` is the watermark.
+
+    `followed_seq`: up to where the driver has followed the log, if not up to the watermark.
+    """
     fresh = f"_good AND seq > {seq}"
+    is_news = f"_good AND seq > {seq if followed_seq is None else followed_seq}"
     columns = {
         "bad": "count_if(NOT _good)",
         "good": "count_if(_good)",
@@ -107,9 +120,9 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
         "read_seq": "max(IF(_good OR is_newer, seq, NULL))",
         "read_offset": "max(kafka_offset)",
         "breaks": "count_if(is_hole OR is_repeat)",
-        "followed": f"collect_list(IF({fresh} AND ({IS_FOLLOWED}), "
+        "followed": f"collect_list(IF({is_news} AND ({IS_FOLLOWED}), "
         f"to_json(struct({_FOLLOWED_FIELDS})), NULL))",
-        **{f"last_{t.name}": f"max(IF(_good AND {touches(t)}, seq, NULL))" for t in tables},
+        **{f"last_{t.name}": f"max(IF(_good AND {concerns(t)}, seq, NULL))" for t in tables},
         **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
     }
     sums = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
@@ -141,20 +154,18 @@ def summarise(events: DataFrame, tables: Sequence[Table], seq: int = -1) -> Summ
     )
 
 
-def read_again(events: DataFrame, paths: Collection[tuple[str, str]]) -> tuple[Event, ...]:
-    """All events at these (cluster, path), with their data."""
-    rows = [{"cluster": cluster, "path": path} for cluster, path in paths]
-    places = make_relation(events.sparkSession, "cluster STRING, path STRING", rows)
-    found = events.join(F.broadcast(places), ["cluster", "path"], "left_semi").select(
-        F.expr(f"to_json(struct({_FIELDS}, {', '.join(DATA_FIELDS)}))")
-    )
-    return _in_order([decode(text.encode()) for (text,) in found.toLocalIterator()])
-
-
 def is_odd(table: Table) -> str:
     """SQL: the event's data is of a form that the table's SQL does not read."""
     assert table.payload is not None
     return f"({touches(table)} AND NOT {table.payload.is_plain_sql})"
+
+
+def _count_told(event: Event) -> int:
+    """How many rows one sample may begin."""
+    commits = event.group_commit.commits if event.group_commit else ()
+    members = (event.group_state.members or ()) if event.group_state else ()
+    assigned = (topic.partitions for each in members for topic in each.assignment or ())
+    return len(commits) + len(members) + sum(map(len, assigned))
 
 
 def _in_order(events: list[Event]) -> tuple[Event, ...]:

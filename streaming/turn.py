@@ -17,11 +17,15 @@ from delta_tables.table import Table
 from streaming.annotations import Range, annotate, annotate_inputs, rewrite_odd
 from streaming.frames import Closure, Frames
 from streaming.intervals import fold
+from streaming.machines.crew import Crew
+from streaming.machines.registry import Rules, make_crew
+from streaming.marks import closes
+from streaming.rounds import Rounds
 from streaming.sessions import Sessions
 from streaming.steps.folding import StepState, fold_steps, make_states
 from streaming.steps.row import Row
 from streaming.steps.surroundings import Place, Surroundings
-from streaming.summary import Summary, read_again
+from streaming.summary import Summary
 from zklake.events.envelope import Event
 
 
@@ -31,7 +35,16 @@ class Memory:
 
     sessions: dict[str, Sessions] = field(default_factory=dict)
     frames: dict[str, Frames] = field(default_factory=dict)
+    rounds: dict[str, Rounds] = field(default_factory=dict)
     steps: dict[str, StepState] = field(default_factory=make_states)
+    crews: dict[str, Crew] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+
+    def find_crew(self, cluster: str) -> Crew:
+        """Of a cluster that nothing is known of, a new one."""
+        if cluster not in self.crews:
+            self.crews[cluster] = make_crew(cluster, self.rules)
+        return self.crews[cluster]
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class Turn:
     # Events that must wait for the next batch, by cluster: from which seq on.
     cuts: dict[str, int]
     step_rows: dict[str, list[Row]]
+    # What happened, of that which the driver follows.
+    ops: frozenset[str]
 
 
 def prepare(
@@ -61,14 +76,15 @@ def prepare(
     ranges, cuts = _follow_sessions(memory, summary, closures, final, breaks)
     followed = [e for e in summary.followed if e.seq < cuts.get(e.cluster, e.seq + 1)]
     around = Surroundings(_find_session_closes(followed, ranges), closures)
-    step_rows, around = fold_steps(
-        memory.steps, followed, around, lambda paths: read_again(events, paths)
-    )
+    step_rows, around = fold_steps(memory.steps, followed, around)
+    for cluster, events_of in groupby(followed, key=lambda event: event.cluster):
+        memory.find_crew(cluster).follow(events_of, around)
     annotated = annotate(_cut(events, cuts), "is_session_close", "BOOLEAN", ranges, "false")
     gap_ranges = [Range(b.cluster, b.first_seq, b.last_seq, b.from_ms) for b in around.blindness]
     return Turn(
         events=annotate(annotated, "gap_from_ms", "BIGINT", gap_ranges),
-        closures=tuple(around.closures.values()),
+        closures=(*around.closures.values(), *_follow_rounds(memory, followed)),
+        ops=frozenset(event.op for event in followed),
         cuts=cuts,
         step_rows=step_rows,
     )
@@ -81,8 +97,9 @@ def fold_table(
     news = turn.events.where(f"seq > {after_seq}")
     news = rewrite_odd(table, news, odd[table.name])
     news = annotate_inputs(table, news, turn.step_rows)
-    closures = [closure for closure in turn.closures if closure.end_seq > after_seq]
-    return fold(table, open_rows, news, closures).localCheckpoint()
+    closures = [c for c in turn.closures if c.end_seq > after_seq and closes(table, c)]
+    has_samples = table.samples is not None and table.samples.op in turn.ops
+    return fold(table, open_rows, news, closures, has_samples=has_samples).localCheckpoint()
 
 
 def _follow_frames(memory: Memory, followed: Iterable[Event]) -> dict[tuple[str, int], Closure]:
@@ -92,6 +109,15 @@ def _follow_frames(memory: Memory, followed: Iterable[Event]) -> dict[tuple[str,
         if closure is not None:
             closures[event.cluster, event.seq] = closure
     return closures
+
+
+def _follow_rounds(memory: Memory, followed: Iterable[Event]) -> list[Closure]:
+    closures = (
+        memory.rounds.setdefault(event.cluster, Rounds()).follow(event)
+        for event in followed
+        if event.op == "log_ends"
+    )
+    return [closure for closure in closures if closure is not None]
 
 
 def _follow_sessions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
 from delta_tables.payload import Payload, is_bad_millis
+from delta_tables.samples import GROUP_AT_MS, GROUP_ENDS, GROUP_MEMBERS, KAFKA, Samples
 from delta_tables.table import ZNODE_ENDS, Column, Table, millis
 
 COORDINATOR = Column(
@@ -13,9 +14,7 @@ COORDINATOR = Column(
     "'zookeeper'",
     required=True,
 )
-GROUP_ID = Column(
-    "group_id", "STRING", "group.id, from the path", "get(split(path, '/'), 2)", required=True
-)
+GROUP_ID = Column("group_id", "STRING", "group.id", "get(split(path, '/'), 2)", required=True)
 
 _REGISTRATION = Payload(
     fields="pattern STRING, subscription MAP<STRING, INT>, timestamp STRING",
@@ -37,12 +36,34 @@ _SUFFIX = (
     f"substr({_MEMBER_ID}, length({GROUP_ID.sql}) + 2), {_MEMBER_ID})"
 )
 
+_TOPICS = "array_sort(array_distinct(filter(item.subscription, topic -> topic IS NOT NULL)))"
+_MEMBERS = Samples(
+    op="group_state",
+    items=GROUP_MEMBERS,
+    columns={
+        "coordinator": f"'{KAFKA}'",
+        "group_id": "group_state.group_id",
+        "member_id": "item.member_id",
+        "pattern": "IF(item.subscription IS NULL, NULL, 'static')",
+        "subscription": f"map_from_entries(transform({_TOPICS}, topic -> struct(topic, 1)))",
+        "host": "item.client_host",
+        "client_id": "item.client_id",
+        "group_instance_id": "item.group_instance_id",
+        "generation": "group_state.generation",
+    },
+    state=("subscription", "host", "client_id", "group_instance_id"),
+    at_ms=GROUP_AT_MS,
+    ends_unnamed=GROUP_ENDS,
+)
+
 CONSUMER_MEMBERSHIP = Table(
     name="consumer_membership",
-    grain="One row per state of one member of a group (/consumers/[group]/ids/[member]).",
+    grain="One row per state of one member of a group (/consumers/[group]/ids/[member], or a "
+    "member of a Kafka-stored group).",
     folded="intervals",
     kinds=("consumer",),
     payload=_REGISTRATION,
+    samples=_MEMBERS,
     columns=(
         CLUSTER,
         COORDINATOR,
@@ -64,13 +85,14 @@ CONSUMER_MEMBERSHIP = Table(
         Column(
             "subscription",
             "MAP<STRING, INT>",
-            "streams by topic, or per matching topic by regex",
+            "streams by topic, or per matching topic by regex; kafka: 1 for each topic",
             "payload.subscription",
         ),
         Column(
             "host",
             "STRING",
-            "host of the member, from its id; null where consumer.id was set by hand",
+            "host of the member, from its id; null where consumer.id was set by hand; kafka: where "
+            "it connected from",
             f"IF({_SUFFIX} RLIKE '{_NAME}', regexp_extract({_SUFFIX}, '{_NAME}', 1), NULL)",
         ),
         Column(
@@ -84,6 +106,14 @@ CONSUMER_MEMBERSHIP = Table(
             "INT",
             "version of the registration's JSON; 0 for the forms of 0.7",
             "payload.version",
+        ),
+        Column("client_id", "STRING", "kafka only: client.id of the member", "NULL"),
+        Column("group_instance_id", "STRING", "kafka only: set for static members", "NULL"),
+        Column(
+            "generation",
+            "INT",
+            "kafka only: generation of the group in which this state began; null: not told",
+            "NULL",
         ),
         SESSION,
         *INTERVAL_COLUMNS,

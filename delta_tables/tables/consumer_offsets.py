@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from delta_tables.intervals import INTERVAL_COLUMNS, PARTITION_BY
 from delta_tables.payload import Payload
+from delta_tables.samples import KAFKA, Samples
 from delta_tables.table import PERSISTENT_ENDS, Column, Table
 from delta_tables.tables.ownership_history import GROUP_PARTITION
 
@@ -15,12 +16,29 @@ _OFFSET = Payload(
     text_json_sql="""concat('{"version":1,"offset":', data, '}')""",
 )
 
+_COMMITS = Samples(
+    op="group_commit",
+    items="group_commit.commits",
+    columns={
+        "coordinator": f"'{KAFKA}'",
+        "group_id": "item.group_id",
+        "topic": "item.topic",
+        "partition": "IF(item.partition >= 0, item.partition, NULL)",
+        "committed_offset": "item.committed_offset",
+    },
+    state=("committed_offset",),
+    at_ms="coalesce(item.commit_at_ms, observed_at_ms)",
+    is_end="coalesce(item.tombstone, false)",
+)
+
 CONSUMER_OFFSETS = Table(
     name="consumer_offsets",
-    grain="One row per committed offset of one group on one partition, until the next commit.",
+    grain="One row per committed offset of one group on one partition, until the next commit; of "
+    "Kafka-stored groups until another offset is committed.",
     folded="intervals",
     kinds=("offset",),
     payload=_OFFSET,
+    samples=_COMMITS,
     columns=(
         *GROUP_PARTITION,
         Column(

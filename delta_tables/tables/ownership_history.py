@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
 from delta_tables.payload import Payload
+from delta_tables.samples import GROUP_AT_MS, GROUP_ENDS, GROUP_MEMBERS, KAFKA, Samples
 from delta_tables.table import ZNODE_ENDS, Column, Table
 from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
 
@@ -40,19 +41,47 @@ _BROKER_ID = Column(
 # What a row of a group is about, and its key.
 GROUP_PARTITION = (CLUSTER, COORDINATOR, GROUP_ID, _TOPIC, _PARTITION, _BROKER_ID)
 
+# Who is assigned what, one struct each.
+_ASSIGNED = f"""flatten(transform({GROUP_MEMBERS}, member ->
+    coalesce(flatten(transform(member.assignment, assigned ->
+        transform(coalesce(assigned.partitions, array()), number -> named_struct(
+            'member_id', member.member_id, 'topic', assigned.topic, 'partition', number)))),
+        array())))"""
+_ASSIGNMENT = Samples(
+    op="group_state",
+    items=_ASSIGNED,
+    columns={
+        "coordinator": f"'{KAFKA}'",
+        "group_id": "group_state.group_id",
+        "topic": "item.topic",
+        "partition": "IF(item.partition >= 0, item.partition, NULL)",
+        "owner": "item.member_id",
+        "owner_member_id": "item.member_id",
+    },
+    state=("owner",),
+    at_ms=GROUP_AT_MS,
+    ends_unnamed=GROUP_ENDS,
+)
+
 OWNERSHIP_HISTORY = Table(
     name="ownership_history",
     grain="One row per tenure of one owner on one partition of a group; holes are unowned time.",
     folded="intervals",
     kinds=("owner",),
     payload=_OWNER,
+    samples=_ASSIGNMENT,
     columns=(
         *GROUP_PARTITION,
-        Column("owner", "STRING", "thread id: the member's id and its stream", "payload.thread_id"),
+        Column(
+            "owner",
+            "STRING",
+            "thread id: the member's id and its stream; kafka: the member's id",
+            "payload.thread_id",
+        ),
         Column(
             "owner_member_id",
             "STRING",
-            "the member: the thread id up to its last dash",
+            "the member: the thread id up to its last dash; kafka: its id",
             "payload.member_id",
         ),
         Column(

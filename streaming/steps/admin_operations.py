@@ -20,17 +20,6 @@ from zklake.events.payloads.admin import PartitionList, Reassignment
 from zklake.events.payloads.topic import Topic
 
 KINDS = ("reassignment", "preferred_election", "topic_deletion", "topic")
-TOPICS = "/brokers/topics/"
-# A topic with something on the move; and whatever SQL cannot be sure of.
-_MAY_MOVE = (
-    r"""(data RLIKE '"(adding|removing)_replicas"\\s*:\\s*\\{\\s*"' OR contains(data, '\\') """
-    r"""OR data_zlib_b64 IS NOT NULL)"""
-)
-# SQL: the events whose data the driver must see. Of topics with a move there is a second look.
-NEEDS_DATA = (
-    f"kind IN ('reassignment', 'preferred_election') OR kind = 'topic' AND coalesce({_MAY_MOVE}, "
-    "false)"
-)
 
 
 class Said(NamedTuple):
@@ -68,23 +57,6 @@ def fold_admin_operations(
         elif (znode := _find_znode(event)) is not None:
             _follow(find(event.cluster), znode, event, around)
     return [row for operations in clusters.values() for row in operations.finish()]
-
-
-def find_unread(rows: Iterable[Row], events: Iterable[Event]) -> set[tuple[str, str]]:
-    """(cluster, path) of the topics whose every state matters, and was not told in full."""
-    moving = {
-        (row["cluster"], TOPICS + row["topic"])
-        for row in rows
-        if row["adding_replicas"] is not None
-    }
-    topics = [event for event in events if event.kind == "topic" and is_state(event)]
-    told = {(event.cluster, event.path or "") for event in topics if _has_data(event)}
-    untold = {(event.cluster, event.path or "") for event in topics if not _has_data(event)}
-    return (moving | told) & untold
-
-
-def _has_data(event: Event) -> bool:
-    return (event.data or event.data_b64 or event.data_zlib_b64) is not None
 
 
 def _find_znode(event: Event) -> Znode | None:

@@ -1,8 +1,8 @@
-"""All step tables taken through one batch, in their order. Pure: reading again is the caller's."""
+"""All step tables taken through one batch, in their order. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from streaming.steps.log_gaps import find_blindness
@@ -10,9 +10,6 @@ from streaming.steps.registry import STEPS, Step
 from streaming.steps.row import Row
 from streaming.steps.surroundings import Surroundings
 from zklake.events.envelope import Event
-
-# All events of the batch at some (cluster, path), with their data.
-ReadAgain = Callable[[set[tuple[str, str]]], Iterable[Event]]
 
 
 @dataclass
@@ -45,12 +42,11 @@ def fold_steps(
     states: Mapping[str, StepState],
     followed: list[Event],
     around: Surroundings,
-    read_again: ReadAgain,
 ) -> tuple[dict[str, list[Row]], Surroundings]:
     """The rows of every step table; and the surroundings, with the gaps that were in force."""
     rows: dict[str, list[Row]] = {}
     for step in STEPS:
-        rows[step.name] = _fold_step(step, states[step.name], followed, around, read_again)
+        rows[step.name] = _fold_step(step, states[step.name], followed, around)
         if step.name == "log_gaps":
             around = _look_into_gaps(around, rows[step.name])
     return rows, around
@@ -61,17 +57,12 @@ def _fold_step(
     state: StepState,
     followed: list[Event],
     around: Surroundings,
-    read_again: ReadAgain,
 ) -> list[Row]:
     events = [e for e in followed if e.seq > state.marker and step.concerns(e, around)]
     state.is_changed = False
     if not events:
         return state.rows
     former = state.open_rows
-    unread = step.find_unread(former, events) if step.find_unread else None
-    if unread:
-        told = {(e.cluster, e.seq, e.op): e for e in read_again(unread)}
-        events = [told.get((e.cluster, e.seq, e.op), e) for e in events]
     rows = step.fold(former, events, around)
     state.is_changed = rows != former
     return state.ended_rows + rows

@@ -22,17 +22,6 @@ class Step:
     fold: Callable[[Sequence[Row], Iterable[Event], Surroundings], list[Row]]
     kinds: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
-    # SQL: the events whose data the driver must see; None: those of all its kinds.
-    needs_data: str | None = None
-    # (cluster, path) of the znodes whose every event must be read again, with its data.
-    find_unread: Callable[[Iterable[Row], Iterable[Event]], set[tuple[str, str]]] | None = None
-
-    @property
-    def data_sql(self) -> str:
-        """SQL: whether the driver must see an event's data."""
-        if self.needs_data is not None or not self.kinds:
-            return f"({self.needs_data or 'false'})"
-        return f"kind IN ({', '.join(repr(kind) for kind in self.kinds)})"
 
     def concerns(self, event: Event, around: Surroundings) -> bool:
         """Whether the table must follow an event."""
@@ -51,8 +40,6 @@ STEPS: tuple[Step, ...] = (
         "admin_operations",
         admin_operations.fold_admin_operations,
         kinds=admin_operations.KINDS,
-        needs_data=admin_operations.NEEDS_DATA,
-        find_unread=admin_operations.find_unread,
     ),
     Step("config_history", config_history.fold_config_history, kinds=config_history.KINDS),
 )

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.creation import create_table
+from delta_tables.creation import add_missing_columns, create_table
 from delta_tables.docs import describe
 from delta_tables.intervals import INTERVAL_COLUMNS, VALIDITY_COLUMNS
 from delta_tables.table import ENDED_BY, Column, Table
@@ -126,3 +128,16 @@ def test_the_tables_are_known_without_pyspark() -> None:
     code = "import sys, delta_tables.catalog, delta_tables.reading; print('pyspark' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "False"
+
+
+def test_a_table_of_an_older_zklake_gets_the_columns_it_lacks(tmp_path: Path) -> None:
+    table = TABLE_BY_NAME["topics"]
+    older = replace(table, columns=tuple(c for c in table.columns if c.name != "topic_id"))
+    create_table(older, str(tmp_path))
+    add_missing_columns(table, DeltaTable(str(tmp_path)))
+    fields = {field.name: field for field in DeltaTable(str(tmp_path)).schema().fields}
+    assert set(fields) == set(table.names)
+    assert fields["topic_id"].nullable
+    assert fields["topic_id"].metadata["comment"].startswith("topic id")
+    add_missing_columns(table, DeltaTable(str(tmp_path)))
+    assert DeltaTable(str(tmp_path)).version() == 1, "nothing was missing any more"

@@ -24,7 +24,12 @@ from streaming.table_writer import Mark
 from streaming.warmup import frame_records
 from tests.delta_tables.readers import READERS
 from tests.reference.fold.generator import generate
+from tests.reference.fold.offset_lag import fold_lag
+from tests.reference.fold.presence import follow
+from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
+from tests.streaming.machines import test_machine_law as machine_law
+from tests.streaming.machines.driving import keep
 from tests.streaming.test_law import NAMES, explain, make_plain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
 
@@ -121,20 +126,30 @@ def expect(events: Sequence[Event]) -> dict[str, list[Row]]:
     return {name: sort_rows(tables[name])[CLUSTER] for name in NAMES}
 
 
+def expect_of_machines(events: Sequence[Event]) -> dict[str, list[Row]]:
+    told = tell_holes(events)
+    moments = follow(keep(told), machine_law.find_session_closes(told))
+    return {**fold_lag(moments), "rebalances": fold_rebalances(moments)}
+
+
 def check(kafka: Kafka, events: Sequence[Event]) -> None:
     for name, rows in expect(events).items():
         assert kafka.read(name) == rows, f"{name}: {explain(kafka.read(name), rows)}"
+    for name, rows in expect_of_machines(events).items():
+        assert rows, f"the log says nothing of {name}"
+        got, wanted = (machine_law.sort_rows(each) for each in (kafka.read(name), rows))
+        assert machine_law.explain(got, wanted) is None, name
 
 
-# An input, its dependent, and the last to commit.
-VICTIMS = ("controller", "broker_membership", "znode_events")
+# An input, its dependent, the second table of a machine, and the last to commit.
+VICTIMS = ("controller", "broker_membership", "log_ends", "znode_events")
 
 
 @pytest.mark.timeout(900)
 def test_crashes_other_cuts_replays_and_a_rebuild(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    events = make_log(seed=7, length=105)
+    events = make_log(seed=20, length=105)
     kafka = Kafka(spark, tmp_path, events)
     for victim in VICTIMS:
         kafka.crash(35, victim)
@@ -154,8 +169,10 @@ def test_crashes_other_cuts_replays_and_a_rebuild(
 
     counts = rebuild(Lake(spark, kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
     check(kafka, events)
-    assert counts == {name: len(rows) for name, rows in expect(events).items()}
-    assert {table.name for table in TABLES} == {*counts, "quarantine", "znode_events"}
+    wanted = {**expect(events), **expect_of_machines(events)}
+    assert counts == {name: len(rows) for name, rows in wanted.items()}
+    appended = {table.name for table in TABLES if not table.is_interval}
+    assert {table.name for table in TABLES} == {*counts, *appended}
 
 
 def sort_plain(rows: list[Row]) -> list[str]:

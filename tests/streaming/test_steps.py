@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import re
 from typing import Any
-
-import msgspec
 
 from delta_tables.catalog import STEP_TABLES
 from streaming.frames import Frames
@@ -18,9 +15,11 @@ from tests.reference.fold.generator import generate
 from tests.reference.fold.tables import fold_events
 from zklake.events.envelope import Event
 
-FOLLOWED_OPS = ("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat")
+FOLLOWED_OPS = (
+    *("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat"),
+    *("log_ends", "group_commit", "group_state"),
+)
 FOLLOWED_KINDS = {*EPHEMERAL_KINDS, *(kind for step in STEPS for kind in step.kinds)}
-MAY_MOVE = re.compile(r'"(adding|removing)_replicas"\s*:\s*\{\s*"|\\')
 Row = dict[str, Any]
 
 
@@ -41,15 +40,10 @@ class Driver:
         closures = {e.seq: c for e in followed if (c := self.frames.follow(e))}
         ranges, cut = self.sessions.follow(followed, closures, events[-1].seq, final=final)
         self._waiting = [] if cut is None else [e for e in events if e.seq >= cut]
-        seen = [withhold_topic(e) for e in followed if cut is None or e.seq < cut]
+        seen = [e for e in followed if cut is None or e.seq < cut]
         closes = {(e.cluster, e.seq) for e in seen if any(a <= e.seq <= b for a, b in ranges)}
         around = Surroundings(closes, {(c.cluster, s): c for s, c in closures.items()})
-        rows, _ = fold_steps(
-            self.states,
-            seen,
-            around,
-            lambda paths: [e for e in followed if (e.cluster, e.path) in paths],
-        )
+        rows, _ = fold_steps(self.states, seen, around)
         for name, state in self.states.items():
             assert state.is_changed or rows[name] == state.rows
             self.ended[name] += [row for row in rows[name] if not row["is_open"]]
@@ -57,13 +51,6 @@ class Driver:
 
     def rows(self, name: str) -> list[Row]:
         return self.ended[name] + self.states[name].rows
-
-
-def withhold_topic(event: Event) -> Event:
-    """What the stream's SQL leaves of an event at the first look."""
-    if event.kind != "topic" or event.data_zlib_b64 or MAY_MOVE.search(event.data or ""):
-        return event
-    return msgspec.structs.replace(event, data=None, data_b64=None)
 
 
 def strip(rows: list[Row]) -> list[str]:

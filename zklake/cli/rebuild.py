@@ -51,6 +51,7 @@ def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int
     """Rebuild under the lake's lease, with a Spark of its own; the number of rows by table."""
     from streaming.lake import Lake as WrittenLake
     from streaming.lease import hold_lease
+    from streaming.machines.registry import read_rules
     from streaming.rebuild import check_names, rebuild
     from streaming.session import build_session
 
@@ -60,7 +61,7 @@ def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int
         spark = build_session("zklake-rebuild", driver_memory=settings.stream.driver_memory)
         try:
             lake = WrittenLake(spark, path, cluster)
-            return rebuild(lake, names, name_topics(cluster).events, _say)
+            return rebuild(lake, names, name_topics(cluster).events, _say, read_rules(settings))
         finally:
             spark.stop()
 

@@ -68,6 +68,7 @@ def stream(
 def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream]:
     """What the settings say about the logs and the lake."""
     from streaming.kafka_client import translate_options
+    from streaming.machines.registry import read_rules
     from streaming.query import Stream
 
     translate_options(settings.log.client)  # what it refuses is refused before Spark starts
@@ -83,6 +84,7 @@ def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream
             checkpoint_parent=settings.stream.checkpoint,
             client=settings.log.client,
             accept_log=accept_log,
+            rules=read_rules(settings),
         )
         for cluster in settings.stream.clusters or (settings.cluster,)
     ]

@@ -1,0 +1,1 @@
+"""Tables that compare many things over time: machines that follow the log on the driver."""

@@ -1,0 +1,1 @@
+"""log_ends and offset_lag: how far each group is behind, since when, and what will be lost."""

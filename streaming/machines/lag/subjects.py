@@ -1,0 +1,119 @@
+"""All subjects of a cluster, by group, and the marks that wait for the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from streaming.machines.changes import GroupKey, PartitionKey
+from streaming.machines.lag.place import Places
+from streaming.machines.lag.subject import Commit, Group, Subject
+from streaming.machines.standing import Standing
+
+
+@dataclass
+class Subjects:
+    """Who is or may become a row of offset_lag.
+
+    Facts change only with rounds. What happens to owners and members between two of them is marked:
+    when it ended, or None where it stands; of several the last counts.
+    """
+
+    places: Places
+    groups: dict[GroupKey, Group] = field(default_factory=dict)
+    # Those whose commits the next round must look at.
+    waiting: dict[Subject, None] = field(default_factory=dict)
+    _owner_marks: dict[Subject, int | None] = field(default_factory=dict)
+    _group_marks: dict[GroupKey, int | None] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Subject]:
+        return (each for group in self.groups.values() for each in group.subjects.values())
+
+    def find(self, group: GroupKey, key: PartitionKey) -> Subject | None:
+        """A subject, if it is known."""
+        known = self.groups.get(group)
+        return None if known is None else known.subjects.get(key)
+
+    def get(self, group: GroupKey, key: PartitionKey, standing: Standing) -> Subject:
+        """A subject, made when missing."""
+        known = self.groups.get(group)
+        if known is None:
+            known = self.groups[group] = Group(group, standing.is_live(group))
+        subject = known.subjects.get(key)
+        if subject is None:
+            subject = known.subjects[key] = Subject(known, self.places.get(*key))
+            subject.place.subjects.append(subject)
+            self._pair(subject, key)
+        return subject
+
+    def _pair(self, subject: Subject, key: PartitionKey) -> None:
+        coordinator, group_id = subject.group.key
+        other = GroupKey("zookeeper" if coordinator == "kafka" else "kafka", group_id)
+        twin = self.find(other, key)
+        if twin is not None:
+            subject.twin, twin.twin = twin, subject
+
+    def remove(self, subject: Subject) -> None:
+        """Forget a subject."""
+        key = PartitionKey(subject.place.topic, subject.place.partition)
+        subject.place.subjects.remove(subject)
+        del subject.group.subjects[key]
+        if not subject.group.subjects:
+            del self.groups[subject.group.key]
+        if subject.twin is not None:
+            subject.twin.twin, subject.twin.version = None, -1
+        self.waiting.pop(subject, None)
+        self._owner_marks.pop(subject, None)
+
+    def note_owner(
+        self, group: GroupKey, key: PartitionKey, standing: Standing, word: str, at_ms: int
+    ) -> None:
+        """An owner came, changed or went."""
+        owner = standing.owners.get(group, {}).get(key)
+        subject = self.find(group, key)
+        if subject is None:
+            if owner is None:
+                return
+            subject = self.get(group, key, standing)
+        if subject.has_owner and owner is None:
+            subject.gone_by = word
+        subject.has_owner = owner is not None
+        subject.owner = None if owner is None else owner.owner
+        subject.owner_member_id = None if owner is None else owner.owner_member_id
+        subject.version = -1
+        self._owner_marks[subject] = at_ms if owner is None else None
+
+    def note_members(self, group: GroupKey, standing: Standing, at_ms: int) -> None:
+        """Members of a group came or went."""
+        known = self.groups.get(group)
+        if known is not None and known.is_live != standing.is_live(group):
+            known.is_live = not known.is_live
+            self._group_marks[group] = None if known.is_live else at_ms
+
+    def note_topic(self, topic: str, incarnation: int | None) -> None:
+        """A topic came to stand: commits that found none are taken for its own."""
+        for place in self.places.of(topic):
+            for subject in place.subjects:
+                self.waiting[subject] = None
+                commits: list[Commit | None] = [subject.commit, *subject.waiting]
+                for commit in commits:
+                    if commit is not None and commit.incarnation is None:
+                        commit.incarnation = incarnation
+
+    def apply_marks(self) -> None:
+        """Make the marks facts; of subjects without a row there are none."""
+        for subject, unowned_ms in self._owner_marks.items():
+            if subject.facts is not None:
+                subject.facts.unowned_ms = unowned_ms
+        for key, left_ms in self._group_marks.items():
+            group = self.groups.get(key)
+            for subject in group.subjects.values() if group is not None else ():
+                subject.version = -1
+                if subject.facts is not None:
+                    subject.facts.left_ms, subject.facts.is_peopled = left_ms, True
+        self.drop_marks()
+
+    def drop_marks(self) -> None:
+        """Forget the marks: the rows have it all."""
+        self._owner_marks.clear()
+        self._group_marks.clear()

@@ -1,0 +1,1 @@
+"""Rebalances: when groups divided their partitions anew, why, and what it cost."""

@@ -1,0 +1,52 @@
+"""What an episode remembers beyond the columns of its open row; it travels in fold_state."""
+
+from __future__ import annotations
+
+import msgspec
+
+from streaming.steps.row import Moment
+
+
+class Tries(msgspec.Struct, array_like=True):
+    """What one session did: runs of claims, and whether its last deed was a claim."""
+
+    rounds: int = 0
+    is_claiming: bool = False
+    # Claims given back for no trigger, and when last; unless it claims again at once.
+    given_back: int = 0
+    given_ms: int = 0
+
+
+class Touched(msgspec.Struct, array_like=True):
+    """A partition whose owner changed in the episode."""
+
+    topic: str
+    partition: int
+    # Its owner at the begin; the member is None where nobody knows it.
+    had_owner: bool
+    before: str | None
+    # The seq of its last claim in the episode, and whether it has not been released since.
+    claim_seq: int | None = None
+    is_held: bool = False
+    released_ms: int | None = None
+    unowned_ms: int = 0
+
+
+class Memory(msgspec.Struct):
+    """What the open row does not say."""
+
+    last: Moment
+    last_ms: int
+    is_weak: bool
+    # Whether the row's trigger is a cause, and not only a sign that there was one.
+    is_explained: bool
+    claim: Moment | None = None
+    # Of the last change that may make everybody let go.
+    trigger_seq: int = -1
+    attempts: int = 0
+    conflicts: int = 0
+    # Something happened to owners that nobody saw happen.
+    is_hidden: bool = False
+    # By session.
+    tries: dict[str, Tries] = msgspec.field(default_factory=dict)
+    touched: dict[str, Touched] = msgspec.field(default_factory=dict)

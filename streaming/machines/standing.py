@@ -1,0 +1,141 @@
+"""What stands in one cluster: who is a member, who owns what, which partitions a topic has.
+
+Pure. It follows every event of the log; ZooKeeper's part is then the same as the open rows of
+consumer_membership, ownership_history and topics (streaming/machines/recalling.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from streaming.machines import kafka_groups
+from streaming.machines.changes import (
+    Change,
+    GroupKey,
+    KafkaGroup,
+    MemberState,
+    OwnerState,
+    PartitionKey,
+    TopicState,
+)
+from streaming.machines.znodes import MEMBER, OWNER, TOPIC, take
+from streaming.steps.surroundings import Surroundings
+from zklake.events.envelope import Event
+
+_LARGEST_INT = 2**31 - 1
+Key = TypeVar("Key", str, PartitionKey)
+Thing = TypeVar("Thing", MemberState, OwnerState, TopicState)
+
+
+@dataclass
+class Standing:
+    """All that stands after the last event that was followed; no group's dict is ever empty."""
+
+    members: dict[GroupKey, dict[str, MemberState]] = field(default_factory=dict)
+    owners: dict[GroupKey, dict[PartitionKey, OwnerState]] = field(default_factory=dict)
+    topics: dict[str, TopicState] = field(default_factory=dict)
+    kafka_groups: dict[str, KafkaGroup] = field(default_factory=dict)
+    # Ids of the gaps of the whole tree that are in force.
+    gaps: set[str] = field(default_factory=set)
+
+    @property
+    def is_blind(self) -> bool:
+        """Between a gap and the next in_sync: nothing that compares two paths may be concluded."""
+        return bool(self.gaps)
+
+    def is_live(self, group: GroupKey) -> bool:
+        """Whether anybody is a member, also where nobody could say who."""
+        if self.members.get(group):
+            return True
+        known = self.kafka_groups.get(group.group_id) if group.coordinator == "kafka" else None
+        return known is not None and known.has_members is None
+
+    def follow(self, event: Event, around: Surroundings) -> tuple[Change, ...]:
+        """Take one event; what it changed, in a fixed order."""
+        match event.op:
+            case "group_state" if event.group_state is not None:
+                return tuple(kafka_groups.take_state(self, event, event.group_state))
+            case "log_ends":
+                return tuple(kafka_groups.take_round(self, event))
+            case "gap" | "in_sync":
+                return tuple(self._take_sight(event, around))
+        return tuple(self._take_znode(event, around))
+
+    def _take_znode(self, event: Event, around: Surroundings) -> list[Change]:
+        parts = (event.path or "").split("/")
+        match event.kind, len(parts):
+            case "consumer", 5:
+                return self._take_member(event, around, parts[2], parts[4])
+            case "owner", 6:
+                return self._take_owner(event, around, parts[2], parts[4:])
+            case "topic", 4:
+                return take(self.topics, parts[3], TOPIC, event, around, topic=parts[3])
+        return []
+
+    def _take_member(
+        self, event: Event, around: Surroundings, group_id: str, member_id: str
+    ) -> list[Change]:
+        group = GroupKey("zookeeper", group_id)
+        book = self.members.setdefault(group, {})
+        changes = take(book, member_id, MEMBER, event, around, group=group, member_id=member_id)
+        prune(self.members, group)
+        return changes
+
+    def _take_owner(
+        self, event: Event, around: Surroundings, group_id: str, names: list[str]
+    ) -> list[Change]:
+        topic, number = names
+        # 0.7 names the broker too, [broker]-[partition]: such owners are not followed here.
+        if not (number.isascii() and number.isdecimal()) or int(number) > _LARGEST_INT:
+            return []
+        group, key = GroupKey("zookeeper", group_id), PartitionKey(topic, int(number))
+        book = self.owners.setdefault(group, {})
+        changes = take(book, key, OWNER, event, around, group=group, **key._asdict())
+        prune(self.owners, group)
+        return changes
+
+    def _take_sight(self, event: Event, around: Surroundings) -> list[Change]:
+        gap = event.gap
+        if event.op == "gap" and gap is not None and gap.lives is None and event.path == "/":
+            self.gaps.add(gap.id)
+        if event.op != "in_sync":
+            return []
+        self.gaps.clear()
+        closure = around.closures.get((event.cluster, event.seq))
+        return [] if closure is None else self._close(closure.begin_seq)
+
+    def _close(self, begin_seq: int) -> list[Change]:
+        """Remove what was last seen before a frame began. Kafka's groups are not in the tree."""
+        changes: list[Change] = []
+        for group in _find_zookeeper(self.members):
+            for member_id, gone in _drop(self.members[group], begin_seq):
+                place: dict[str, Any] = {"group": group, "member_id": member_id}
+                changes.append(Change("member_left", "resync", gone, None, **place))
+            prune(self.members, group)
+        for group in _find_zookeeper(self.owners):
+            for key, owner in _drop(self.owners[group], begin_seq):
+                place = {"group": group, **key._asdict()}
+                changes.append(Change("owner_released", "resync", owner, None, **place))
+            prune(self.owners, group)
+        for topic, state in _drop(self.topics, begin_seq):
+            changes.append(Change("topic_deleted", "resync", state, None, topic=topic))
+        return changes
+
+
+def prune(books: dict[GroupKey, Any], group: GroupKey) -> None:
+    """Forget a group of which nothing is left."""
+    if group in books and not books[group]:
+        del books[group]
+
+
+def _find_zookeeper(books: Iterable[GroupKey]) -> list[GroupKey]:
+    return sorted(group for group in books if group.coordinator == "zookeeper")
+
+
+def _drop(book: dict[Key, Thing], begin_seq: int) -> list[tuple[Key, Thing]]:
+    gone = sorted((key, each) for key, each in book.items() if each.seen_seq < begin_seq)
+    for key, _ in gone:
+        del book[key]
+    return gone

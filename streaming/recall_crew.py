@@ -1,0 +1,164 @@
+"""The standing and the machines of a cluster, read back from the lake.
+
+The standing is that of some seq; a machine whose tables are further begins when it has got there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from deltalake import DeltaTable
+
+from delta_tables import reading
+from delta_tables.catalog import MACHINE_TABLES
+from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
+from delta_tables.tables.log_ends import LOG_ENDS
+from delta_tables.tables.offset_lag import OFFSET_LAG
+from delta_tables.tables.rebalances import REBALANCES
+from delta_tables.tables.topics import TOPICS
+from streaming.lake import Lake
+from streaming.machines.crew import Beginner, Crew
+from streaming.machines.lag.machine import LagMachine
+from streaming.machines.lag.recalling import Recollection
+from streaming.machines.machine import Machine
+from streaming.machines.rebalances.machine import RebalanceMachine
+from streaming.machines.recalling import recall_standing
+from streaming.machines.registry import Rules
+from streaming.machines.standing import Standing
+from streaming.past_rows import read_as_of, read_ms
+from streaming.progress import HEARTBEAT_MS
+
+Tables = dict[str, DeltaTable]
+Row = dict[str, Any]
+
+# SQL over a round: it vouched for all Kafka-stored groups.
+_IS_COMPLETE = (
+    "log_ends['round']['groups']['reason'] IS NULL "
+    "AND coalesce(log_ends['round']['groups']['partitions_behind'], 0) = 0"
+)
+_ROUNDS = """
+SELECT max(seq) AS round_seq, max(log_ends['round']['after_seq']) AS after_seq,
+  max(observed_at_ms) AS at_ms
+FROM znode_events WHERE op = 'log_ends' AND log_ends['round'] IS NOT NULL AND seq <= {seq}"""
+# So far back curves reach: 14 days, and the hour of their last point.
+_CURVE_MS = (14 * 24 + 1) * 3_600_000
+_LAST_STATES = """
+SELECT group_state['group_id'] AS group_id, group_state['generation'] AS generation,
+  group_state['state'] AS state, group_state['protocol_type'] AS protocol_type, seq,
+  group_state['members'] IS NULL AS is_untold, group_state['member_count'] AS member_count,
+  coalesce(group_state['tombstone'], false) AS tombstone
+FROM (
+  SELECT group_state, seq,
+    row_number() OVER (PARTITION BY group_state['group_id'] ORDER BY seq DESC) AS place
+  FROM znode_events WHERE op = 'group_state' AND seq > {since} AND seq <= {seq})
+WHERE place = 1"""
+
+
+def recall_crew(lake: Lake, tables: Tables, log_id: str, seq: int, rules: Rules) -> Crew:
+    """The crew of a driver that has followed everything up to `seq`."""
+    markers = {
+        table.name: reading.read_marker(lake.path, lake.cluster, table.name, log_id)
+        for table in MACHINE_TABLES
+    }
+    # A table that was never written begins here.
+    seqs = {name: seq if marker < 0 else marker for name, marker in markers.items()}
+    beginners = (
+        Beginner(seqs["log_ends"], _recall_lag(lake, tables, seqs, rules)),
+        Beginner(seqs["rebalances"], _recall_rebalances(lake, tables, seqs["rebalances"], rules)),
+    )
+    return Crew(
+        _read_standing(tables, seq),
+        beginners=beginners,
+        heartbeat_minute=_read_heartbeat_minute(tables, seq),
+        taken_at_ms=None if min(markers.values()) < 0 else _read_time(tables, seq),
+    )
+
+
+def _recall_lag(
+    lake: Lake, tables: Tables, seqs: Mapping[str, int], rules: Rules
+) -> Callable[[Standing], Machine]:
+    seq, lag_seq = seqs["log_ends"], max(seqs["log_ends"], seqs["offset_lag"])
+    sampled = reading.query_rows(tables, _ROUNDS.format(seq=seq))[0]
+    after_seq, at_ms = sampled["after_seq"], sampled["at_ms"]
+    since = datetime.fromtimestamp(((at_ms or 0) - _CURVE_MS) / 1000, UTC).isoformat()
+    known = Recollection(
+        seq=seq,
+        lag_seq=lag_seq,
+        round_seq=sampled["round_seq"],
+        after_seq=after_seq,
+        end_rows=read_ms(tables, LOG_ENDS, "is_open"),
+        curve_rows=read_ms(tables, LOG_ENDS, f"NOT is_open AND confirmed_at >= '{since}'"),
+        lag_rows=read_ms(tables, OFFSET_LAG, "is_open"),
+        offset_rows=read_ms(
+            tables,
+            CONSUMER_OFFSETS,
+            # Those that a round has not taken over yet, too.
+            f"valid_from_seq <= {seq} AND "
+            f"(is_open OR valid_to_seq > {seq if after_seq is None else after_seq})",
+        ),
+        topic_rows=read_ms(
+            tables,
+            TOPICS,
+            f"valid_to_seq <= {seq} AND ended_by NOT IN ('changed', 'unreadable')",
+        ),
+    )
+    return lambda standing: LagMachine.recall(lake.cluster, rules.thresholds, standing, known)
+
+
+def _recall_rebalances(
+    lake: Lake, tables: Tables, seq: int, rules: Rules
+) -> Callable[[Standing], Machine]:
+    rows = read_ms(tables, REBALANCES, "is_open")
+    return lambda standing: RebalanceMachine(lake.cluster, standing, rows, rules.pace, seq)
+
+
+def _read_standing(tables: Tables, seq: int) -> Standing:
+    """Who and what stood at that seq."""
+    return recall_standing(
+        read_as_of(tables, "consumer_membership", seq),
+        read_as_of(tables, "ownership_history", seq),
+        read_as_of(tables, "topics", seq),
+        _read_groups(tables, seq),
+        read_as_of(tables, "log_gaps", seq),
+    )
+
+
+def _read_groups(tables: Tables, seq: int) -> list[Row]:
+    """The last state of each Kafka-stored group, less those that were found to be gone."""
+    if seq < 0:
+        return []
+    complete = reading.query_rows(
+        tables,
+        "SELECT max(log_ends['round']['groups']['complete_since_seq']) AS since FROM znode_events "
+        f"WHERE op = 'log_ends' AND seq <= {seq} AND {_IS_COMPLETE}",
+    )
+    since = complete[0]["since"]
+    sql = _LAST_STATES.format(since=-1 if since is None else since - 1, seq=seq)
+    return [
+        {**row, "has_members": _has_members(row)}
+        for row in reading.query_rows(tables, sql)
+        if not row["tombstone"]
+    ]
+
+
+def _has_members(row: Row) -> bool | None:
+    if row["is_untold"]:
+        return False if row["state"] == "Empty" else None
+    return bool(row["member_count"])
+
+
+def _read_time(tables: Tables, seq: int) -> int:
+    sql = f"SELECT max(observed_at_ms) AS at_ms FROM znode_events WHERE seq <= {seq}"
+    return int(reading.query_rows(tables, sql)[0]["at_ms"] or 0)
+
+
+def _read_heartbeat_minute(tables: Tables, seq: int) -> int:
+    """The last minute up to some seq of which znode_events keeps a heartbeat; -1: none."""
+    sql = (
+        "SELECT max(observed_at_ms) AS at_ms FROM znode_events "
+        f"WHERE op = 'heartbeat' AND seq <= {seq}"
+    )
+    at_ms = reading.query_rows(tables, sql)[0]["at_ms"]
+    return -1 if at_ms is None else at_ms // HEARTBEAT_MS

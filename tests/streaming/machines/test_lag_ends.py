@@ -1,0 +1,131 @@
+"""log_ends: what rounds say, one row a minute at most."""
+
+from __future__ import annotations
+
+from streaming.machines.changes import GroupKey
+from tests.streaming.machines.lag_log import LagLog, seconds
+
+
+def test_values_within_a_minute_are_one_row() -> None:
+    log = LagLog()
+    log.topic("t")
+    log.at(5).round({"t": 10}, is_base=True)
+    log.at(15).round({"t": 20})
+    log.at(25).round()
+    row = log.ends()
+    assert (row["log_end_offset"], seconds(row["sampled_at"])) == (20, 15)
+    assert (seconds(row["confirmed_at"]), seconds(row["valid_from_at"])) == (25, 5)
+    assert row["seen_seq"] == log.seq
+    log.at(65).round({"t": 30})
+    (old,) = log.ended("log_ends")
+    assert (old["log_end_offset"], old["ended_by"], seconds(old["valid_to_at"])) == (
+        20,
+        "changed",
+        65,
+    )
+
+
+def test_a_moving_log_start_does_not_make_the_end_look_new() -> None:
+    log = LagLog()
+    log.topic("t")
+    log.at(0).round({"t": 10}, is_base=True)
+    log.at(10).round({"t": 10}, start=5)
+    log.at(100).round({"t": 10}, start=7)
+    log.at(200).round({"t": 10}, start=7, broker_id=2, brokers=(2,))
+    log.at(300).round(errors={"t": "LEADER_NOT_AVAILABLE"})
+    log.at(400).round({"t": 10}, start=7)
+    assert seconds(log.ends()["sampled_at"]) == 0
+    assert [row["log_end_offset"] for row in log.ended("log_ends")] == [10, 10, 10, None]
+
+
+def test_a_smaller_end_is_another_row_at_once() -> None:
+    log = LagLog()
+    log.round({"t": 100}, is_base=True)
+    log.at(10).round({"t": 40})
+    assert [row["log_end_offset"] for row in log.ended("log_ends")] == [100]
+
+
+def test_only_brokers_that_answered_confirm() -> None:
+    log = LagLog()
+    log.round({"t": 100}, is_base=True)
+    log.at(10).round(brokers=(2, 3))
+    assert seconds(log.ends()["confirmed_at"]) == 0
+    log.at(20).round(brokers=(1,))
+    assert seconds(log.ends()["confirmed_at"]) == 20
+
+
+def test_a_base_ends_what_it_does_not_tell() -> None:
+    log = LagLog()
+    log.round({"t": 1, "u": 2}, is_base=True)
+    log.at(10).round({"u": 2}, is_base=True)
+    (row,) = log.ended("log_ends")
+    assert (row["topic"], row["ended_by"]) == ("t", "resync")
+    assert log.ends("u")["valid_from_seq"] == 1
+
+
+def test_an_error_takes_the_offsets_away() -> None:
+    log = LagLog()
+    log.round({"t": 1}, is_base=True)
+    log.at(10).round(errors={"t": "NOT_LEADER_FOR_PARTITION"})
+    row = log.ends()
+    assert (row["log_end_offset"], row["error"]) == (None, "NOT_LEADER_FOR_PARTITION")
+    log.at(20).round(errors={"t": "UNKNOWN_TOPIC_OR_PART"})
+    assert [row["ended_by"] for row in log.ended("log_ends")] == ["changed", "deleted"]
+
+
+def test_wild_numbers_are_an_error() -> None:
+    log = LagLog()
+    log.round({"t": 2**64}, is_base=True)
+    assert (log.ends()["error"], log.ends()["log_end_offset"]) == ("OUT_OF_RANGE", None)
+
+
+def test_a_topic_created_again_is_another_row_and_another_curve() -> None:
+    log = LagLog()
+    log.topic("t")
+    log.round({"t": 5000}, is_base=True)
+    first = log.ends()["incarnation"]
+    asked = log.seq
+    log.drop_topic("t")
+    log.topic("t")
+    # Asked before, told after: it speaks of the former topic.
+    log.at(10).round({"t": 5100}, after=asked)
+    assert log.open["log_ends"] == [] or log.ended("log_ends")
+    log.take()
+    assert log.open["log_ends"] == []
+    assert [row["ended_by"] for row in log.ended("log_ends")] == ["recreated"]
+    log.at(20).round({"t": 3})
+    assert log.ends()["incarnation"] > first
+
+
+def test_a_topic_that_is_gone_ends_its_rows() -> None:
+    log = LagLog()
+    log.topic("t")
+    log.round({"t": 5}, is_base=True)
+    log.drop_topic("t")
+    log.at(10).round()
+    assert [row["ended_by"] for row in log.ended("log_ends")] == ["deleted"]
+    log.take()
+    assert log.open["log_ends"] == []
+
+
+def test_rows_change_only_at_rounds() -> None:
+    log = LagLog()
+    log.round({"t": 5}, is_base=True)
+    log.take()
+    log.topic("u")
+    log.join("g")
+    log.claim("g")
+    assert log.machine.take() == {}
+    assert log.standing.is_live(GroupKey("zookeeper", "g"))
+
+
+def test_a_marker_moves_also_while_nothing_is_sampled() -> None:
+    log = LagLog()
+    log.topic("t")
+    log.offset("g", 5)
+    taken = log.machine.take(idle=True)
+    assert {table: (one.open_rows, one.seq) for table, one in taken.items()} == {
+        "offset_lag": ([], 2),
+        "log_ends": ([], 2),
+    }
+    assert log.machine.take(idle=True) == {}

@@ -1,0 +1,71 @@
+"""A lag machine begun anew at any place of the log ends up as one that never stopped."""
+
+from __future__ import annotations
+
+import pytest
+
+from streaming.machines.crew import Crew
+from streaming.machines.lag.machine import LagMachine
+from streaming.machines.standing import Standing
+from streaming.steps.row import Row
+from streaming.steps.surroundings import Surroundings
+from tests.streaming.machines.driving import Lake, Stop, find_surroundings, keep
+from tests.streaming.machines.generated import generate
+from tests.streaming.machines.recollecting import recollect
+from zklake.events.envelope import Event
+
+LENGTH = 80
+
+
+def begin_anew(lake: Lake, events: list[Event], around: Surroundings) -> Crew:
+    """From the lake; what log_ends does not hold yet is followed again."""
+    seq, standing = lake.seqs["log_ends"], Standing()
+    past = [event for event in events if event.seq <= seq]
+    Crew(standing, ()).follow(past, around)
+    stop = Stop("c", standing, lake.rows(), dict(lake.seqs), past)
+    machine = LagMachine.recall("c", None, standing, recollect(stop))
+    crew = Crew(standing, (machine,))
+    crew.follow([event for event in events if event.seq > seq], around)
+    return crew
+
+
+def finish(crew: Crew, lake: Lake) -> dict[str, list[tuple[str, ...]]]:
+    """All rows in the end, with what the machine remembers beside them."""
+    lake.write(crew)
+    lake.write(crew, idle=True)
+    return {
+        name: sorted(tuple(f"{column}={value}" for column, value in row.items()) for row in rows)
+        for name, rows in lake.rows().items()
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+def test_at_every_cut_also_after_a_crash_between_the_two_tables(seed: int) -> None:
+    events = keep(generate(seed, "c", LENGTH))
+    around = find_surroundings(events)
+    whole = Crew(Standing(), (LagMachine("c"),))
+    whole.follow(events, around)
+    wanted = finish(whole, Lake(LagMachine.tables))
+    assert all(wanted.values())
+    for cut in range(len(events)):
+        crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
+        crew.follow(events[: cut // 2], around)
+        lake.write(crew, idle=cut % 4 == 0)
+        crew.follow(events[cut // 2 : cut], around)
+        lake.write(crew, most=1 if cut % 3 == 0 else 2)
+        crew = begin_anew(lake, events[:cut], around)
+        crew.follow(events[cut:], around)
+        assert finish(crew, lake) == wanted, f"cut at {cut}"
+
+
+def test_a_marker_ahead_leaves_offset_lag_alone() -> None:
+    events = keep(generate(1, "c", LENGTH))
+    around = find_surroundings(events)
+    crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
+    crew.follow(events, around)
+    lake.write(crew, most=1)
+    assert lake.seqs["log_ends"] == -1 < lake.seqs["offset_lag"]
+    rows: list[Row] = lake.rows()["offset_lag"]
+    again = begin_anew(lake, events, around)
+    assert set(again.take()) == {"log_ends"}
+    assert lake.rows()["offset_lag"] == rows
