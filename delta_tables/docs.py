@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from delta_tables.catalog import TABLES
+from delta_tables.querying import list_columns
 from delta_tables.table import Column, Table
 from delta_tables.views import VIEWS, View
 
@@ -27,6 +28,8 @@ def _describe_table(table: Table) -> str:
     facts = [f"key: {_names(table.key)}"]
     if table.kinds:
         facts.append(f"made of: {_names(table.kinds)} ([kinds](events.md))")
+    if table.samples:
+        facts.append(f"of Kafka-stored groups: `{table.samples.op}` ([samples](events.md))")
     if table.ends:
         facts.append(f"a row ends by: {_names(table.ends)}")
     if table.as_of:
@@ -48,7 +51,10 @@ def _describe_column(column: Column) -> str:
 
 
 def _describe_view(view: View) -> str:
-    return f"## {view.name}\n\n{view.says}\n\n- over: {_names(view.inputs)}\n"
+    said = f"{view.says} {view.notes}".rstrip()
+    columns = tuple(column.name for column in list_columns(view.sql))
+    facts = f"- columns: {_names(columns)}\n- over: {_names(view.inputs)}\n"
+    return f"## {view.name}\n\n{said}\n\n{facts}"
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from delta_tables.catalog import TABLE_BY_NAME
@@ -17,35 +18,81 @@ if TYPE_CHECKING:
 
 _AGO = re.compile(r"-((?:\d+[wdhms])+)")
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
-_WANTED = "want ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time ago (-15m, -1h30m, -2d) or now"
+_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?Z?")
+_WANTED = (
+    "want ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time of day (16:07, the last one), "
+    "a time ago (-15m, -1h30m, -2d) or now"
+)
+# A moment in SQL: what TIMESTAMP says it is, or a text that has a day and a time of day.
+_LITERAL = re.compile(
+    r"\bTIMESTAMP(?:TZ)?\s*'(\d{4}-[^']+)'|'(\d{4}-\d\d-\d\d[T ]\d\d:[^']+)'", re.IGNORECASE
+)
+# DataFusion counts nanoseconds in 64 bits.
+_YEARS = range(1678, 2262)
 # What a person wants to see of a row's bookkeeping.
 _SHOWN = ("valid_from_at", "valid_to_at", "ended_by")
 
 
 class Moment(NamedTuple):
-    """An instant, and whether its zone was only supposed."""
+    """An instant, and what of it was only supposed."""
 
     at: datetime
     is_zone_supposed: bool = False
+    is_day_supposed: bool = False
+
+
+class Doubt(NamedTuple):
+    """What makes an answer less than certain; without a moment, about all of them."""
+
+    at: datetime | None
+    says: str
 
 
 def parse_moment(text: str, now: datetime) -> Moment:
-    """`now`, `-15m`, or ISO 8601; without a zone it is UTC."""
+    """`now`, `-15m`, `16:07` or ISO 8601; without a zone it is UTC."""
     try:
         if text == "now":
             return Moment(now)
         if ago := _AGO.fullmatch(text):
             return Moment(now - _add_up(ago[1]))
-        at = datetime.fromisoformat(text)
-        is_naive = at.tzinfo is None
-        return Moment(at.replace(tzinfo=UTC) if is_naive else at.astimezone(UTC), is_naive)
+        if _CLOCK.fullmatch(text):
+            return _find_last(time.fromisoformat(text), now.astimezone(UTC))
+        return _parse_iso(text)
     except (ValueError, OverflowError) as error:
         raise QueryError(f"{text!r} is no time: {_WANTED}") from error
+
+
+def _parse_iso(text: str) -> Moment:
+    at = datetime.fromisoformat(text)
+    is_naive = at.tzinfo is None
+    return Moment(at.replace(tzinfo=UTC) if is_naive else at.astimezone(UTC), is_naive)
 
 
 def _add_up(text: str) -> timedelta:
     parts = re.findall(r"(\d+)([wdhms])", text)
     return sum((timedelta(**{_UNITS[unit]: int(n)}) for n, unit in parts), timedelta())
+
+
+def _find_last(clock: time, now: datetime) -> Moment:
+    today = datetime.combine(now, clock.replace(tzinfo=UTC))
+    at = today if today <= now else today - timedelta(days=1)
+    return Moment(at, clock.tzinfo is None, is_day_supposed=True)
+
+
+def say_supposed(text: str, moment: Moment) -> str:
+    """What was supposed of a moment that somebody wrote; nothing for most."""
+    if moment.is_day_supposed:
+        return f"{text} has no day: taken as {_write(moment.at)}, the last one (UTC)"
+    return f"{text} has no zone: taken as UTC" if moment.is_zone_supposed else ""
+
+
+def find_moments(sql: str) -> list[datetime]:
+    """The moments that a query names, each once."""
+    found = []
+    for literal in _LITERAL.finditer(sql):
+        with suppress(ValueError, OverflowError):  # DataFusion judges what is no time
+            found.append(_parse_iso(literal[1] or literal[2]).at)
+    return [at for at in dict.fromkeys(found) if at.year in _YEARS]
 
 
 def find_interval_table(name: str) -> Table:
@@ -77,28 +124,51 @@ def write_held(at: datetime) -> str:
 
 def find_doubts(lake: str, cluster: str, at: datetime) -> Iterator[str]:
     """What makes the answer about a moment less than certain; nothing for most moments."""
+    return (doubt.says for doubt in doubt_moments(lake, cluster, [at]))
+
+
+def doubt_moments(lake: str, cluster: str, moments: Collection[datetime]) -> Iterator[Doubt]:
+    """The doubts about several moments, for one look at the lake; none costs nothing."""
+    if not moments:
+        return
     from delta_tables import reading  # noqa: PLC0415
 
     events = reading.open_table(lake, cluster, "znode_events")
     first, last = (None, None) if events is None else _read_span(events)
     if first is None or last is None:
-        yield "nothing is folded yet"
-    elif at > last:
-        yield f"it is past the watermark: the lake is folded up to {_write(last)}"
-    elif at < first:
-        yield (
-            f"it is before the first event, of {_write(first)}: only states that still held then "
-            "are known, by the times ZooKeeper keeps of each znode"
-        )
+        yield Doubt(None, "nothing is folded yet")
+    else:
+        yield from _doubt_span(moments, first, last)
     gaps = reading.open_table(lake, cluster, "log_gaps")
-    sql = f"SELECT reason, path, valid_from_at, valid_to_at FROM log_gaps WHERE {write_held(at)}"  # noqa: S608
-    for gap in [] if gaps is None else reading.query_rows({"log_gaps": gaps}, sql):
-        until = _write(gap["valid_to_at"]) if gap["valid_to_at"] else "now"
+    if gaps is None:
+        return
+    held = " OR ".join(f"({write_held(at)})" for at in moments)
+    sql = f"SELECT reason, path, valid_from_at, valid_to_at FROM log_gaps WHERE {held}"  # noqa: S608
+    for gap in reading.query_rows({"log_gaps": gaps}, sql):
+        start, end = gap["valid_from_at"], gap["valid_to_at"]
+        until = _write(end) if end else "now"
         below = f" below {gap['path']}" if gap["path"] else ""
-        yield (
-            f"it lies in a gap ({gap['reason']}{below}, {_write(gap['valid_from_at'])} to {until})"
+        says = (
+            f"it lies in a gap ({gap['reason']}{below}, {_write(start)} to {until})"
             ": changes could pass unseen"
         )
+        yield from (Doubt(at, says) for at in moments if start <= at and (not end or at < end))
+
+
+def _doubt_span(moments: Collection[datetime], first: datetime, last: datetime) -> Iterator[Doubt]:
+    for at in moments:
+        if at > last:
+            yield Doubt(
+                at,
+                f"it is past the watermark: the lake is folded up to {_write(last)} (on a quiet "
+                "cluster that is up to a minute behind)",
+            )
+        elif at < first:
+            yield Doubt(
+                at,
+                f"it is before the first event, of {_write(first)}: only states that still held "
+                "then are known, by the times ZooKeeper keeps of each znode",
+            )
 
 
 def _read_span(events: DeltaTable) -> tuple[datetime | None, datetime | None]:

@@ -33,6 +33,9 @@ _WRITES = (exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Into, exp.Set, exp.Drop,
 # Parsing has no bound of its own, and a question from outside must not keep others waiting.
 _MAX_CHARACTERS = 20_000
 _ONE_SELECT = "want exactly one SELECT (or WITH … SELECT, or EXPLAIN of one)"
+# What other databases' people type to look round.
+_LOOKS = (TokenType.SHOW, TokenType.DESCRIBE, TokenType.DESC)
+_LOOK = "`zklake tables` lists tables and views, `zklake describe TABLE` says what its columns are"
 # Strings whose end depends on a prefix, and what stands for a value that nobody gives.
 _ODD = {
     TokenType.BYTE_STRING: "E'…'",
@@ -64,6 +67,8 @@ def check_query(sql: str, known: Collection[str]) -> Checked:
     # Blanked, not cut: the places that errors name stay those of the whole text.
     body = _blank(sql[: explained.end()]) + sql[explained.end() :] if explained else sql
     tokens = _tokenize(body)
+    if tokens and tokens[0].token_type in _LOOKS:
+        raise QueryError(f"{_ONE_SELECT}; {_LOOK}")
     plain = _blank_comments(body, tokens)
     _check_functions(query := _parse_query(plain), tokens)
     if explained:
@@ -93,7 +98,12 @@ def list_columns(sql: str) -> list[Selected]:
     assert isinstance(query, exp.Query)
     clauses = [query.args.get("from_"), *(query.args.get("joins") or ())]
     sources = [clause.this for clause in clauses if clause is not None]
-    tables = {one.alias_or_name: one.name for one in sources if isinstance(one, exp.Table)}
+    temporary = {cte.alias for cte in query.find_all(exp.CTE)}
+    tables = {
+        one.alias_or_name: one.name
+        for one in sources
+        if isinstance(one, exp.Table) and one.name not in temporary
+    }
     return [_select(one, tables) for one in query.selects]
 
 

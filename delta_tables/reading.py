@@ -145,3 +145,8 @@ def read_marker(lake: str, cluster: str, name: str, log_id: str | None) -> int:
         return -1
     version = table.transaction_version(log_id)
     return -1 if version is None else version
+
+
+def quote(text: str) -> str:
+    """SQL: a text."""
+    return "'" + text.replace("'", "''") + "'"

@@ -13,6 +13,13 @@ _PLACE = re.compile(r",? at Line: (\d+), Column: (\d+)")
 _NO_FIELD = re.compile(
     r'^No field named ("?)([^"]+?)\1\.(?=\s|$)(?: Did you mean \'([^\']+)\'\?)?', re.DOTALL
 )
+_AMBIGUOUS = re.compile(r'^Ambiguous reference to unqualified field ("?)([^"\s]+)\1')
+# A table in FROM or JOIN, and what it is called from there on.
+_SOURCE = re.compile(
+    r"\b(?:FROM|JOIN)\s+(\w+)(?:\s+AS\b)?"
+    r"(?:\s+(?!(?:ON|USING|WHERE|JOIN|LEFT|RIGHT|FULL|INNER|CROSS|NATURAL|GROUP|ORDER)\b)(\w+))?",
+    re.IGNORECASE,
+)
 _NOT_GROUPED = re.compile(r'column "([^"]+)" must appear in the GROUP BY')
 _ARGUMENTS = re.compile(
     r"Function '(\w+)' failed to match any signature.*?received (\w+)", re.DOTALL
@@ -31,11 +38,8 @@ _SHOWN_CHARACTERS = 300
 def explain_failure(text: str, sql: str) -> str:
     """A sentence without the names of layers, with the place in the query where it can be told."""
     cause = _strip_layers(text)
-    if missing := _NO_FIELD.match(cause):
-        near = f"; did you mean {missing[3].rpartition('.')[2]}?" if missing[3] else ""
-        return f"{find_place(sql, missing[2])}no column {missing[2]!r}{near}"
-    if alone := _NOT_GROUPED.search(cause):
-        return f"{find_place(sql, alone[1])}{alone[1]!r} must stand in GROUP BY or in an aggregate"
+    if column := _explain_column(cause, sql):
+        return column
     if called := _ARGUMENTS.search(cause):
         return f"{find_place(sql, called[1])}{called[1]}() does not take a {called[2]} here"
     if unknown := _NOT_FOUND.search(cause):
@@ -44,6 +48,24 @@ def explain_failure(text: str, sql: str) -> str:
         return f"this is not SQL: {_move_place(parser[1])}"
     shown = " ".join(_ADVICE.sub("", cause).split()) or "DataFusion gave no reason"
     return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
+
+
+def _explain_column(cause: str, sql: str) -> str | None:
+    if missing := _NO_FIELD.match(cause):
+        near = f"; did you mean {missing[3].rpartition('.')[2]}?" if missing[3] else ""
+        return f"{find_place(sql, missing[2])}no column {missing[2]!r}{near}"
+    if several := _AMBIGUOUS.match(cause):
+        return f"several tables have {several[2]!r}: {_suggest_sources(several[2], sql)}"
+    if alone := _NOT_GROUPED.search(cause):
+        return f"{find_place(sql, alone[1])}{alone[1]!r} must stand in GROUP BY or in an aggregate"
+    return None
+
+
+def _suggest_sources(name: str, sql: str) -> str:
+    sources = dict.fromkeys(alias or table for table, alias in _SOURCE.findall(sql))
+    if len(sources) < 2:
+        return f"say which, as in t.{name}"
+    return f"write {' or '.join(f'{source}.{name}' for source in sources)}"
 
 
 def is_out_of_memory(text: str) -> bool:

@@ -12,6 +12,7 @@ from streaming.maintenance.retention import Policy, Rule, find_date_column, find
 from streaming.maintenance.survey import Look, Part
 
 Action = Literal[
+    "roll_up",  # a day of lag that is over becomes buckets
     "settle",  # table properties that go with the settings
     "trim",  # rows that are too old are deleted
     "sort",  # a date that is over is rewritten, sorted by key

@@ -17,6 +17,7 @@ from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.maintenance.plan import Step, plan
 from streaming.maintenance.requests import Inbox
 from streaming.maintenance.retention import Policy, find_rules
+from streaming.maintenance.rollups import SOURCE, plan_rollups, roll_up
 from streaming.maintenance.survey import Look, find_newest_frame, find_today, look_at
 from streaming.maintenance.work import do
 
@@ -103,7 +104,9 @@ def plan_table(
     look = look_at(table, tables[table.name], policy.keep_hours, marks)
     today = find_today(tables[ZNODE_EVENTS.name])
     newest_frame = find_newest_frame(tables[ZNODE_EVENTS.name], today) if marks else None
-    return plan(table, look, policy, today, newest_frame), look
+    # Before anything is trimmed.
+    first = plan_rollups(lake, cluster, tables[SOURCE], today) if table.name == SOURCE else []
+    return [*first, *plan(table, look, policy, today, newest_frame)], look
 
 
 def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
@@ -112,7 +115,10 @@ def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
     delta = reading.open_table(lake, cluster, step.table)
     try:
         assert delta is not None
-        says = do(delta, step, policy.keep_hours)
+        if step.action == "roll_up":
+            says = roll_up(lake, cluster, delta, dict(step.partition)["day"])
+        else:
+            says = do(delta, step, policy.keep_hours)
     except Exception as error:  # deltalake's errors have no root of their own
         says = f"{type(error).__name__}: {error}"
         return Outcome(step.table, step.action, says, time.monotonic() - began, is_error=True)
@@ -120,7 +126,9 @@ def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
 
 
 def maintain(lake: str, cluster: str, names: Iterable[str], policy: Policy) -> Iterable[Outcome]:
-    """Do everything there is to do for these tables, one step after the other."""
+    """Do everything there is to do for these tables; a step that fails is a table's last."""
     for name in names:
         for step in plan_table(lake, cluster, TABLE_BY_NAME[name], policy)[0]:
-            yield do_step(lake, cluster, step, policy)
+            yield (outcome := do_step(lake, cluster, step, policy))
+            if outcome.is_error:
+                break

@@ -7,7 +7,15 @@ import pytest
 
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.lakes import find_lakes
-from delta_tables.moments import find_doubts, find_interval_table, parse_moment, write_query
+from delta_tables.moments import (
+    doubt_moments,
+    find_doubts,
+    find_interval_table,
+    find_moments,
+    parse_moment,
+    say_supposed,
+    write_query,
+)
 from delta_tables.reading import read_rows
 from tests.delta_tables.small_lake import Rows, write_lake
 from zklake.errors import QueryError
@@ -25,6 +33,9 @@ NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
         ("2026-11-16T03:12:00.25+01:00", "2026-11-16T02:12:00.250", False),
         ("2026-11-16 03:12", "2026-11-16T03:12:00", True),
         ("2026-11-16", "2026-11-16T00:00:00", True),
+        ("11:59", "2026-11-16T11:59:00", True),
+        ("12:00:00Z", "2026-11-16T12:00:00", False),
+        ("12:00:00.5", "2026-11-15T12:00:00.500", True),
     ],
 )
 def test_moments_are_read(text: str, wanted: str, is_supposed: bool) -> None:
@@ -33,10 +44,38 @@ def test_moments_are_read(text: str, wanted: str, is_supposed: bool) -> None:
     assert moment.is_zone_supposed is is_supposed
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "15m", "-15", "-15x", "-99999999999w", "25:00"])
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "15m", "-15", "-15x", "-99999999999w", "25:00", "9:00x"]
+)
 def test_what_is_no_moment_is_refused_with_what_is_wanted(text: str) -> None:
     with pytest.raises(QueryError, match=r"is no time: want ISO 8601 .*-15m"):
         parse_moment(text, NOW)
+
+
+def test_what_was_supposed_is_said() -> None:
+    said = {
+        text: say_supposed(text, parse_moment(text, NOW)) for text in ("12:01", "2026-11-16", "now")
+    }
+    assert said == {
+        "12:01": "12:01 has no day: taken as 2026-11-15T12:01:00.000Z, the last one (UTC)",
+        "2026-11-16": "2026-11-16 has no zone: taken as UTC",
+        "now": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("a > TIMESTAMP '2026-11-16T03:12:00Z' OR b <= timestamp'2026-11-16 04:12+01:00'", [NOW]),
+        ("a > '2026-11-16T03:12' AND b = '2026-11-17'", [NOW]),
+        ("a > TIMESTAMP '2026-11-16' + INTERVAL '3 hours 12 minutes'", [NOW.replace(hour=0)]),
+        ("a > now() - INTERVAL '1 day' AND topic = '2026-11-16T topic'", []),
+        ("a < TIMESTAMP '9999-12-31T00:00:00Z' OR '0001-01-01 00:00:00+23:00' < a", []),
+    ],
+)
+def test_moments_are_found_in_sql(sql: str, found: list[datetime]) -> None:
+    asked = [at.replace(hour=3, minute=12) if at == NOW else at for at in found]
+    assert find_moments(sql) == asked
 
 
 def test_only_tables_of_states_can_be_asked() -> None:
@@ -96,6 +135,15 @@ def test_what_the_lake_cannot_know_is_said(lake: str, at: str, said: list[str]) 
     doubts = list(find_doubts(lake, "kafka", datetime.fromisoformat(at)))
     assert len(doubts) == len(said)
     assert all(words in doubt for words, doubt in zip(said, doubts, strict=True))
+
+
+def test_the_doubts_about_several_moments_are_told_apart(lake: str) -> None:
+    moments = [datetime.fromisoformat(T.format(minute)) for minute in (2, 12, 31, 15, 32)]
+    doubts = [(doubt.at, doubt.says[:13]) for doubt in doubt_moments(lake, "kafka", moments)]
+    past, gap = "it is past th", "it lies in a "
+    asked = (moments[2], past), (moments[4], past), (moments[1], gap), (moments[3], gap)
+    assert doubts == list(asked)
+    assert list(doubt_moments(lake, "kafka", [])) == []
 
 
 def test_a_lake_without_events_says_so(tmp_path: Path) -> None:

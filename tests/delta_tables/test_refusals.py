@@ -34,6 +34,10 @@ SQL = "SELECT topic,\n  clster FROM partition_state"
             'While expanding wildcard, column "topic" must appear in the GROUP BY clause or must',
             "line 1, column 8: 'topic' must stand in GROUP BY or in an aggregate",
         ),
+        (
+            "Schema error: Ambiguous reference to unqualified field topic",
+            "several tables have 'topic': say which, as in t.topic",
+        ),
         ("External error: Arrow error: Divide by zero error", "Divide by zero error"),
         ("Internal error: odd.\nThis issue was likely caused by a bug in DataFusion", "odd."),
         ("", "DataFusion gave no reason"),
@@ -42,6 +46,20 @@ SQL = "SELECT topic,\n  clster FROM partition_state"
 )
 def test_a_failure_becomes_one_plain_sentence(said: str, plain: str) -> None:
     assert explain_failure(said, SQL) == plain
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        ("ownership_history o JOIN partition_state AS p USING (topic)", "o.topic or p.topic"),
+        ("topics\nLEFT JOIN topics AS t ON true", "topics.topic or t.topic"),
+        ("topics JOIN partition_state USING (topic)", "topics.topic or partition_state.topic"),
+    ],
+)
+def test_a_name_that_several_tables_have_is_offered_with_each(sources: str, names: str) -> None:
+    said = "Schema error: Ambiguous reference to unqualified field topic"
+    sql = f"SELECT o.topic FROM {sources} WHERE topic = 'a'"
+    assert explain_failure(said, sql) == f"several tables have 'topic': write {names}"
 
 
 def test_wanting_too_much_memory_is_known_by_its_words() -> None:

@@ -244,6 +244,10 @@ def is_running(pid: int) -> bool:
     [
         ("SELECT\n nothing FROM log_gaps", "line 2, column 2: no column 'nothing'"),
         ("SELECT cast('\x1b[31m' AS INT)", "Cannot cast string"),
+        (
+            "SELECT a.cluster FROM log_gaps a JOIN log_gaps b USING (cluster) WHERE cluster = ''",
+            "several tables have 'cluster': write a.cluster or b.cluster",
+        ),
         ("SELECT 1 / 0", "Divide by zero"),
         ("SELECT sum(cluster) FROM log_gaps", r"line 1, column 8: sum\(\) does not take a String"),
     ],

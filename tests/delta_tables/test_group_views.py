@@ -1,0 +1,253 @@
+"""What the views over groups say: owners, conformance, unowned time, rebalances, migration."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.zookeeper_consumer.assignors import ASSIGNORS
+from tests.delta_tables.view_lake import Row, ask, at, lag_row, pick, state
+
+ZK = {"coordinator": "zookeeper", "group_id": "g"}
+
+
+def member(member_id: str, begin: float = 0, end: float | None = None, **columns: Any) -> Row:
+    known = {**ZK, "member_id": member_id, "pattern": "static", "subscription": {"t": 1}}
+    return state(begin, end, "session_closed", **(known | columns))
+
+
+def owner(partition: int, thread: str, begin: float = 1, end: float | None = None) -> Row:
+    row = state(begin, end, "deleted", **ZK, topic="t", partition=partition, owner=thread)
+    return row | {"owner_member_id": thread.rpartition("-")[0]}
+
+
+def topic(partitions: int, name: str = "t") -> Row:
+    return state(0, topic=name, replicas={p: [1] for p in range(partitions)})
+
+
+def test_who_owns_what_now(tmp_path: Path) -> None:
+    rows = {
+        "topics": [topic(3)],
+        "consumer_membership": [member("g_a", host="a")],
+        "ownership_history": [owner(0, "g_a-0"), owner(1, "g_z-0"), owner(2, "g_a-0", 1, 2)],
+        "offset_lag": [lag_row(0, lag=5, owner="g_a-0", committed_offset=10)],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM ownership_now ORDER BY partition")
+    assert pick(found, "partition", "owner", "host", "is_member", "since", "lag", "status") == [
+        (0, "g_a-0", "a", True, at(1), 5, "OK"),
+        (1, "g_z-0", None, False, at(1), None, None),
+        (2, None, None, None, None, None, None),
+    ]
+
+
+@pytest.mark.parametrize(("partitions", "streams"), [(7, (2, 1, 11)), (2, (1, 1, 1)), (12, (3, 3))])
+def test_expected_owners_are_those_of_the_real_formula(
+    tmp_path: Path, partitions: int, streams: tuple[int, ...]
+) -> None:
+    members = {f"g_{name}": count for name, count in zip("abc", streams, strict=False)}
+    threads = sorted(f"{name}-{i}" for name, count in members.items() for i in range(count))
+    truth = ASSIGNORS["range"]({"t": threads}, {"t": range(partitions)})
+    rows = {
+        "topics": [topic(partitions)],
+        "consumer_membership": [
+            member(name, subscription={"t": count}) for name, count in members.items()
+        ],
+        "ownership_history": [owner(p, thread) for (_, p), thread in truth.items()],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM conformance ORDER BY partition")
+    assert pick(found, "finding", "partition", "expected_owner") == [
+        ("ok", p, truth["t", p]) for p in range(partitions)
+    ]
+    floor = ASSIGNORS["floor"]({"t": threads}, {"t": range(partitions)})
+    assert [r["is_lost_by_floor"] for r in found] == [
+        ("t", p) not in floor for p in range(partitions)
+    ]
+
+
+def test_conformance_points_at_zombies_and_wrong_owners(tmp_path: Path) -> None:
+    rows = {
+        "topics": [topic(5), topic(1, "old")],
+        "consumer_membership": [member("g_a"), member("g_b"), member("g_dead", 0, 1)],
+        "ownership_history": [
+            owner(0, "g_a-0"),
+            owner(1, "g_b-0"),
+            owner(2, "g_dead-0"),
+            owner(3, "g_b-0"),
+            owner(0, "g_a-0") | {"topic": "old"},
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM conformance ORDER BY topic, partition")
+    assert pick(
+        found, "topic", "partition", "finding", "owner_member_id", "expected_member_id"
+    ) == [
+        ("old", 0, "not_subscribed", "g_a", None),
+        ("t", 0, "ok", "g_a", "g_a"),
+        ("t", 1, "wrong_owner", "g_b", "g_a"),
+        ("t", 2, "zombie", "g_dead", "g_a"),
+        ("t", 3, "ok", "g_b", "g_b"),
+        ("t", 4, "unowned", None, "g_b"),
+    ]
+
+
+def test_wildcards_match_as_in_java_or_are_not_judged(tmp_path: Path) -> None:
+    def group(name: str, pattern: str, regex: str) -> Row:
+        return member("m", group_id=name, pattern=pattern, subscription={regex: 1})
+
+    names = ["bills", "orders", "orders.eu", "__consumer_offsets"]
+    rows = {
+        "topics": [topic(1, name) for name in names],
+        "consumer_membership": [
+            group("white", "white_list", r"or.*\.eu|bil+s"),
+            group("dot", "white_list", "(orders|bills)"),
+            group("black", "black_list", "orders.*"),
+            group("clever", "white_list", "(?!orders).*"),
+            group("broken", "white_list", "*("),
+            group("open", "white_list", "(orders"),
+            group("twice", "white_list", "or(d|x)+ers(.eu)?"),
+            group("huge", "white_list", "a|" * 600 + "a"),
+            member("m", group_id="greedy", subscription={"orders": 2**31 - 1}),
+            member("m", group_id="silent", subscription=None),
+            member("m", group_id="none", subscription={"orders": -1}),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM conformance ORDER BY group_id, topic")
+    assert pick(found, "group_id", "topic", "finding") == [
+        ("black", "bills", "unowned"),
+        ("dot", "bills", "unowned"),
+        ("dot", "orders", "unowned"),
+        ("greedy", "orders", "unknown"),
+        ("twice", "orders", "unowned"),
+        ("twice", "orders.eu", "unowned"),
+        ("white", "bills", "unowned"),
+        ("white", "orders.eu", "unowned"),
+    ]
+
+
+def test_times_without_an_owner(tmp_path: Path) -> None:
+    rows = {
+        "consumer_membership": [member("g_a", 0, 5), member("g_b", 3, 6), member("g_c", 8)],
+        "ownership_history": [
+            owner(0, "g_a-0", 1, 5),
+            owner(0, "g_b-0", 5.5, 6),
+            owner(0, "g_c-0", 9),
+            owner(1, "g_a-0", 1, 4),
+            owner(1, "g_b-0", 4, 4.5),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM unowned_time ORDER BY partition, unowned_from")
+    names = ("partition", "last_owner", "unowned_from", "unowned_to", "next_owner")
+    assert pick(found, *names) == [
+        (0, "g_a-0", at(5), at(5.5), "g_b-0"),
+        (0, "g_b-0", at(6), at(9), "g_c-0"),
+        (1, "g_b-0", at(4.5), None, None),
+    ]
+    # From 06:00 to 08:00 there was no member.
+    assert pick(found[:2], "unowned_ms", "nobody_ms") == [(30_000, 0), (180_000, 120_000)]
+    assert found[2]["unowned_ms"] > 60_000
+    assert found[2]["nobody_ms"] == 120_000
+
+
+def rebalance(begin: float, end: float | None, trigger: str, **columns: Any) -> Row:
+    known = {"outcome": "ongoing" if end is None else "settled", "trigger": trigger}
+    return state(begin, end, "settled", **(ZK | known | columns))
+
+
+def test_how_often_groups_rebalanced(tmp_path: Path) -> None:
+    sums = {"attempts": 2, "conflicts": 1, "moved": 3, "duration_ms": 1000, "unowned_ms": 70}
+    rows = {
+        "rebalances": [
+            rebalance(1, 2, "member_left", trigger_member_id="g_a", max_unowned_ms=50, **sums),
+            rebalance(3, 4, "member_joined", trigger_member_id="g_a", max_unowned_ms=20, **sums),
+            rebalance(61, 62, "member_joined") | {"outcome": "failed"},
+            rebalance(62, None, "unknown"),
+        ]
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM rebalance_frequency ORDER BY hour_at")
+    names = ("hour_at", "rebalances", "failed", "triggers", "moved", "unowned_ms", "max_unowned_ms")
+    assert pick(found, *names) == [
+        (at(0), 2, 0, ["member_joined", "member_left"], 6, 140, 50),
+        (at(60), 2, 1, ["member_joined", "unknown"], None, None, None),
+    ]
+
+
+def test_what_a_rebalance_cost(tmp_path: Path) -> None:
+    rows = {
+        "rebalances": [rebalance(2, 2.5, "member_left"), rebalance(10, None, "member_joined")],
+        "offset_lag": [
+            lag_row(0, 2.6, lag=10),
+            lag_row(2.6, 5, lag=200),
+            lag_row(5, lag=0),
+            lag_row(0, 3, partition=1, lag=5),
+            lag_row(3, partition=1, lag=None),
+            lag_row(0, lag=1000, group_id="other"),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM rebalance_cost ORDER BY began_at")
+    assert pick(found, "began_at", "trigger", "lag_before", "lag_after", "lag_added") == [
+        (at(2), "member_left", 15, 200, 185),
+        (at(10), "member_joined", 0, 0, 0),
+    ]
+
+
+def offset(group: str, coordinator: str, offset: int, begin: float, partition: int = 0) -> Row:
+    place: Row = {
+        "group_id": group,
+        "coordinator": coordinator,
+        "topic": "t",
+        "partition": partition,
+    }
+    return state(begin, **place, committed_offset=offset)
+
+
+def test_who_is_still_on_zookeeper(tmp_path: Path) -> None:
+    rows = {
+        "consumer_offsets": [
+            offset("old", "zookeeper", 5, 0),
+            offset("new", "kafka", 5, 0),
+            offset("dual", "zookeeper", 90, 0),
+            offset("dual", "kafka", 100, 0.1),
+            offset("dual", "zookeeper", 7, 1, partition=1),
+            offset("dual", "kafka", 7, 1, partition=1),
+            offset("gone", "zookeeper", 7, 1),
+            offset("gone", "kafka", 900, 60),
+            offset("back", "zookeeper", 7, 60),
+            offset("back", "kafka", 900, 1),
+        ],
+        "consumer_membership": [
+            member("dual_a", group_id="dual"),
+            member("fresh_a", group_id="fresh"),
+            member("k", group_id="gone", coordinator="kafka"),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM migration ORDER BY group_id")
+    assert pick(found, "group_id", "stage", "zookeeper_members", "kafka_members") == [
+        ("back", "moved_back", 0, 0),
+        ("dual", "dual_commit", 1, 0),
+        ("fresh", "zookeeper", 1, 0),
+        ("gone", "moved", 0, 1),
+        ("new", "kafka", 0, 0),
+        ("old", "zookeeper", 0, 0),
+    ]
+    (dual,) = (row for row in found if row["group_id"] == "dual")
+    names = ("diverging_partitions", "min_divergence", "max_divergence", "zookeeper_partitions")
+    assert pick([dual], *names) == [(1, 0, 10, 2)]
+    assert (dual["zookeeper_commit_at"], dual["kafka_commit_at"]) == (at(1), at(1))
+
+
+def test_groups_of_every_size_conform(tmp_path: Path) -> None:
+    """Many sizes at once: (partitions, threads) from 1 to 9 each, one group per pair."""
+    sizes = list(itertools.product(range(1, 10), range(1, 10)))
+    rows: dict[str, list[Row]] = {"topics": [topic(n, f"t{n}") for n in range(1, 10)]}
+    rows |= {"consumer_membership": [], "ownership_history": []}
+    for partitions, count in sizes:
+        group, name = f"g{partitions}x{count}", f"t{partitions}"
+        rows["consumer_membership"].append(member("m", group_id=group, subscription={name: count}))
+        threads = sorted(f"m-{i}" for i in range(count))
+        truth = ASSIGNORS["range"]({name: threads}, {name: range(partitions)})
+        for (_, p), thread in truth.items():
+            rows["ownership_history"].append(owner(p, thread) | {"group_id": group, "topic": name})
+    sql = "SELECT finding, count(*) AS n FROM conformance GROUP BY finding"
+    assert ask(tmp_path, rows, sql) == [{"finding": "ok", "n": 9 * 45}]
