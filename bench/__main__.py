@@ -15,9 +15,11 @@ from bench import (
     freshness,
     keep_up,
     kernels,
+    lag_fold,
     latency,
     model_bytes,
     restart,
+    sampling,
     scan,
     zookeeper_tax,
 )
@@ -36,6 +38,8 @@ BENCHES = (
     ("freshness", freshness.measure),
     ("catch_up", catch_up.measure),
     ("aged", aged.measure),
+    ("sampling", sampling.measure),
+    ("lag_fold", lag_fold.measure),
 )
 
 

@@ -16,7 +16,8 @@ from bench.figures import Figure, percentile
 from bench.stage import Stage, connect
 from bench.znodes import make_state
 from delta_tables.reading import open_table, query_rows
-from lab.product import Part
+from lab.part import Part, Site, build_stream
+from lab.ports import find_free_ports
 from zklake.errors import LabError
 
 _PATIENCE_S = 300.0
@@ -99,10 +100,19 @@ def _is_visible(lake: str, cluster: str, name: str, zxid: int) -> bool:
 def _streaming(stage: Stage, cluster: str) -> Iterator[str]:
     """`zklake stream`, ready; yields its lake."""
     lake = str(stage.directory / f"lake-{cluster}")
-    options = ["--log", stage.cluster.bootstrap, "--cluster", cluster, "--lake", lake]
-    part = Part("stream", options, stage.directory)
+    site = Site(stage.cluster.zookeeper_connect, stage.cluster.bootstrap, cluster, lake)
+    part = build_stream(site, f"127.0.0.1:{find_free_ports(1)[0]}", stage.directory)
+    part.launch()
     try:
-        part.wait_ready(_PATIENCE_S)
+        _await_ready(part)
         yield lake
     finally:
-        part.leash.stop(timeout_s=60)
+        part.stop(timeout_s=60)
+
+
+def _await_ready(part: Part) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while obstacle := part.find_obstacle():
+        if not part.is_alive() or time.monotonic() > deadline:
+            raise LabError(f"zklake stream is not ready ({obstacle}); its log: {part.log_file}")
+        time.sleep(_POLL_S)

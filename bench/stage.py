@@ -81,8 +81,9 @@ class Stage:
         return root
 
     def watch(self, root: str, cluster: str, *options: str) -> Leash:
-        """Start `zklake watch` as a user would."""
-        command = [sys.executable, "-m", "zklake", "watch", "--zookeeper", root]
+        """Start `zklake watch` as a user would; of a tree whose brokers are not there."""
+        command = ["env", "ZKLAKE_WATCHER__SAMPLING=false", sys.executable, "-m", "zklake", "watch"]
+        command += ["--zookeeper", root]
         command += ["--log", self.cluster.bootstrap, "--cluster", cluster, "--take-over"]
         return Leash([*command, *options], self.directory / f"{cluster}.log")
 

@@ -35,8 +35,6 @@ def find_commands(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]
 
 
 COMMANDS = dict(find_commands(typer.main.get_command(app)))
-# Settings of theirs exist already (docs/settings.md is made from them).
-COMING = ("dashboard",)
 
 
 def find_code(text: str) -> list[str]:
@@ -49,7 +47,7 @@ def find_code(text: str) -> list[str]:
 def find_invocations(text: str) -> list[tuple[str, str]]:
     """(command, the rest of the line) for every `zklake …` that a document shows."""
     names = "|".join(sorted(COMMANDS, key=len, reverse=True))
-    other = "|".join(("--help$", "jars$", *(f"{name}$" for name in COMING)))
+    other = "--help$|jars$"
     lines = [line for line in find_code(text) if re.match(r"(\$ |\.venv/bin/)*zklake ", line)]
     found = []
     for line in lines:
@@ -65,10 +63,6 @@ def test_every_command_and_option_shown_exists(path: Path) -> None:
     for command, rest in find_invocations(path.read_text()):
         for option in re.findall(r"(?<!\S)--[a-z-]+", rest):
             assert option in {*COMMANDS[command], "--help"}, f"zklake {command} has no {option}"
-
-
-def test_what_has_come_is_no_longer_coming() -> None:
-    assert not set(COMING) & COMMANDS.keys()
 
 
 def test_the_readme_names_every_command_with_options_that_exist() -> None:

@@ -33,7 +33,7 @@ def build_daemon(
         lambda daemon: _open_log(settings, daemon, dry_run=dry_run, take_over=take_over),
         _build_sealing(settings),
         _build_limits(settings),
-        sampling=_build_plan(settings) if settings.watcher.sampling else None,
+        sampling=_build_plan(settings) if settings.watcher.sampling and not once else None,
         http=settings.watcher.http if serves else None,
         once=once,
         resnapshot=resnapshot,

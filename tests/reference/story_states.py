@@ -64,9 +64,24 @@ def _offsets_are(past: Past, fact: Fact, ms: int) -> Fact:
     return {"offsets": {partition: int(offset) for partition, offset in offsets.items()}}
 
 
+def _lag_is(past: Past, fact: Fact, ms: int) -> Fact:
+    """Of its two sides ZooKeeper has the commits; the difference must be right all the same."""
+    committed, ends = fact["committed"], fact["ends"]
+    if fact["coordinator"] == "zookeeper":
+        committed = _offsets_are(past, fact, ms)["offsets"]
+    lag = {p: ends[p] - offset for p, offset in committed.items() if p in ends}
+    unknown = {p: None for p in lag if fact["lag"].get(p) is None}
+    return {"committed": committed, "lag": {**lag, **unknown}}
+
+
 def _config_is(past: Past, fact: Fact, ms: int) -> Fact:
     config = read_config(past, f"/config/{fact['entity_type']}/{fact['entity']}", ms)
     return {"config": {k: None if k.endswith(SECRET) else v for k, v in config.items()}}
+
+
+def _untraced(past: Past, fact: Fact, ms: int) -> Fact:
+    """ZooKeeper knows nothing of it, and has nothing to say against it."""
+    return {}
 
 
 def assign_by_range(past: Past, group: str, topic: str, ms: int) -> dict[str, str]:
@@ -98,5 +113,7 @@ VIEWS: Mapping[str, Callable[[Past, Fact, int], Fact]] = {
     "topic_is_gone": _topic_is_gone,
     "owners_are": _owners_are,
     "offsets_are": _offsets_are,
+    "lag_is": _lag_is,
     "config_is": _config_is,
+    **dict.fromkeys(("kafka_owners_are", "kafka_offsets_are"), _untraced),
 }

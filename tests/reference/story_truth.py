@@ -14,6 +14,14 @@ from tests.reference.story_admin_truth import ADMIN_ACTS, ELECT, NUDGES, REASSIG
 from tests.reference.story_states import check_state
 from tests.reference.tree import Change
 
+# Messages and Kafka's own groups leave no trace in ZooKeeper.
+UNTRACED = (
+    "produced",
+    "kafka_member_joined",
+    "kafka_member_left",
+    "kafka_member_stalled",
+    "kafka_offsets_committed",
+)
 # The least that a lost session takes to expire: its timeout less the age of the last ping.
 _EXPIRY_MS = 1_000
 
@@ -87,7 +95,8 @@ def _member_left(past: Past, fact: Fact) -> list[Change]:
     end = past.only(fact, "delete", path)
     expect(end.session_close, "the registration went with its session")
     took_ms = end.time_ms - fact["from_ms"]
-    expect(fact["how"] == "stop" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
+    # Of a crash the killing has a fact of its own, some time before.
+    expect(fact["how"] != "freeze" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
     owners = f"/consumers/{fact['group']}/owners"
     for topic in past.children_at(owners, end.time_ms):
         for partition in past.children_at(f"{owners}/{topic}", end.time_ms):
@@ -95,6 +104,38 @@ def _member_left(past: Past, fact: Fact) -> list[Change]:
             outlives = owner and owner.ephemeral_owner == end.ephemeral_owner
             expect(not outlives, f"what it owned of {topic} went too: {partition}")
     return [end]
+
+
+def _member_killed(past: Past, fact: Fact) -> list[Change]:
+    for ms in (fact["from_ms"], fact["to_ms"]):
+        stands = past.at(f"/consumers/{fact['group']}/ids/{fact['member_id']}", ms)
+        expect(stands is not None, "nobody knows of it until the session expires")
+    return []
+
+
+def _member_unregistered(past: Past, fact: Fact) -> list[Change]:
+    end = past.only(fact, "delete", f"/consumers/{fact['group']}/ids/{fact['member_id']}")
+    expect(not end.session_close, "deleted by hand")
+    return [end]
+
+
+def _owners_claimed(past: Past, fact: Fact) -> list[Change]:
+    for path in _list_owners(fact):
+        claim = past.only(fact, "create", path)
+        expect(claim.data == f"{fact['member_id']}-0".encode(), f"{path} names it")
+        expect(claim.ephemeral_owner != 0, f"{path} is ephemeral")
+    return []
+
+
+def _owners_lost(past: Past, fact: Fact) -> list[Change]:
+    for path in _list_owners(fact):
+        expect(past.only(fact, "delete", path).session_close, f"{path} went with its session")
+    return []
+
+
+def _list_owners(fact: Fact) -> list[str]:
+    parent = f"/consumers/{fact['group']}/owners/{fact['topic']}"
+    return [f"{parent}/{partition}" for partition in fact["partitions"]]
 
 
 def _offsets_rewound(past: Past, fact: Fact) -> list[Change]:
@@ -107,8 +148,8 @@ def _offsets_rewound(past: Past, fact: Fact) -> list[Change]:
     return []
 
 
-def _produced(past: Past, fact: Fact) -> list[Change]:
-    return []  # messages leave no trace in ZooKeeper
+def _untraced(past: Past, fact: Fact) -> list[Change]:
+    return []
 
 
 ACTS: Mapping[str, Callable[[Past, Fact], list[Change]]] = {
@@ -117,8 +158,12 @@ ACTS: Mapping[str, Callable[[Past, Fact], list[Change]]] = {
     "broker_started": _broker_started,
     "controller_deposed": _controller_deposed,
     **ADMIN_ACTS,
-    "produced": _produced,
+    **dict.fromkeys(UNTRACED, _untraced),
     "member_joined": _member_joined,
     "member_left": _member_left,
+    "member_killed": _member_killed,
+    "member_unregistered": _member_unregistered,
+    "owners_claimed": _owners_claimed,
+    "owners_lost": _owners_lost,
     "offsets_rewound": _offsets_rewound,
 }

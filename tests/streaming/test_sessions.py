@@ -21,6 +21,10 @@ def beat(seq: int, at: int = 0) -> Event:
     return Event("c", "l", seq, "heartbeat", at)
 
 
+def sample(seq: int, at: int = 0) -> Event:
+    return Event("c", "l", seq, "group_commit", at)
+
+
 BORN = [create(1, MEMBER), create(2, OWNER)]
 Told = tuple[list[tuple[int, int]], int | None]
 
@@ -35,6 +39,12 @@ def test_all_ephemerals_in_one_run_end_a_session() -> None:
 
 def test_a_heartbeat_inside_the_run_does_not_break_it() -> None:
     assert follow(delete(3, OWNER), beat(4), delete(5, MEMBER)) == ([(3, 5)], None)
+
+
+def test_a_sample_inside_the_run_does_not_break_it() -> None:
+    assert follow(delete(3, OWNER), sample(4), delete(5, MEMBER)) == ([(3, 5)], None)
+    assert follow(delete(3, OWNER), sample(4, at=500), delete(5, MEMBER)) == ([(5, 5)], None)
+    assert follow(delete(3, OWNER), sample(4)) == ([], 3), "it waits with the run"
 
 
 def test_the_last_ephemeral_alone_is_a_run_of_its_own() -> None:

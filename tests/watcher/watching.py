@@ -93,7 +93,8 @@ class WatcherProcess:
         self.cluster = cluster or f"w{uuid.uuid4().hex[:10]}"
         self.zookeeper, self.bootstrap = zookeeper, bootstrap
         self.log_file = directory / f"watcher-{uuid.uuid4().hex[:6]}.log"
-        self._environ = environ or {}
+        # Samples come when they come: only who asks for them gets them.
+        self._environ = {"ZKLAKE_WATCHER__SAMPLING": "false", **(environ or {})}
         self._options = options
         self._leash: Leash | None = None
         self.start(crash)

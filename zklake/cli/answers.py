@@ -32,7 +32,10 @@ def print_rows(names: Sequence[str], rows: Iterable[Row], form: Form) -> None:
     else:
         from zklake.cli.pager import page
 
-        page(list(lay_out(names, rows)))
+        lines = list(lay_out(names, rows))
+        page(lines)
+        if len(lines) == 1:
+            print("(no rows)", file=sys.stderr)
 
 
 def _print_json(names: Sequence[str], rows: Iterable[Row]) -> None:
@@ -89,6 +92,11 @@ def lay_out(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
             cell + " " * (width - measure(cell)) for cell, width in zip(line, widths, strict=True)
         )
         yield "  ".join(padded).rstrip()
+
+
+def cut(text: str, width: int) -> str:
+    """A text of ours, no longer than that."""
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
 
 
 def measure(text: str) -> int:

@@ -36,6 +36,9 @@ MaxRows = Annotated[
     int | None,
     typer.Option("--max-rows", metavar="N", help="Show at most so many rows.", show_default=False),
 ]
+# What `zklake run` leaves in the directory somebody stands in.
+_RUN = Path(".zklake/run/lake")
+_SAY_RUN = f"That of `make run` is {_RUN}: export ZKLAKE_LAKE={_RUN} ZKLAKE_CLUSTER=lab"
 
 
 def complete_table(started: str) -> list[str]:
@@ -65,6 +68,7 @@ def choose_scope(
     """The scope by flags, environment and file; QueryError when there is no such lake."""
     from delta_tables.lakes import find_lakes
     from delta_tables.question import Limits
+    from zklake.errors import QueryError
     from zklake.settings.load import load_settings
 
     flags = {"query.timeout_s": timeout, "query.max_rows": max_rows}
@@ -73,4 +77,10 @@ def choose_scope(
     limits = Limits(
         timeout_s=query.timeout_s, max_rows=query.max_rows, memory_bytes=query.memory_bytes
     )
-    return Scope(find_lakes(settings.lake.path, cluster or settings.cluster), limits)
+    try:
+        lakes = find_lakes(settings.lake.path, cluster or settings.cluster)
+    except QueryError as error:
+        if not _RUN.is_dir():
+            raise
+        raise QueryError(f"{error} {_SAY_RUN}") from error
+    return Scope(lakes, limits)

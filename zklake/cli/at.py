@@ -24,7 +24,9 @@ from zklake.cli.sql import print_query
 Time = Annotated[
     str,
     typer.Argument(
-        metavar="TIME", help="ISO 8601 (without a zone: UTC), a time ago (-15m), or now."
+        metavar="TIME",
+        help="ISO 8601 (without a zone: UTC), a time of day (16:07: the last one, UTC), "
+        "a time ago (-15m), or now.",
     ),
 ]
 Table = Annotated[
@@ -62,8 +64,8 @@ def at(
 
 
 def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form) -> None:
-    """Print the rows of a table that held at a moment; doubts go to stderr."""
-    from delta_tables.moments import find_doubts, find_interval_table, parse_moment, write_query
+    """Print the rows of a table that held at a moment; what was supposed goes to stderr."""
+    from delta_tables.moments import find_interval_table, parse_moment, say_supposed, write_query
     from zklake.logs import escape
 
     moment = parse_moment(time, datetime.now(UTC))
@@ -74,9 +76,6 @@ def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form
     query = write_query(
         find_interval_table(table), moment.at, condition, every_column=form != "table"
     )
-    if moment.is_zone_supposed:
-        print(f"{escape(time)} has no zone: taken as UTC", file=sys.stderr)
-    for lake in scope.lakes:
-        for doubt in find_doubts(lake.path, lake.cluster, moment.at):
-            print(f"{lake.cluster}: {escape(doubt)}", file=sys.stderr)
+    if supposed := say_supposed(time, moment):
+        print(escape(supposed), file=sys.stderr)
     print_query(scope, query, form)

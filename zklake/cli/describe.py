@@ -19,6 +19,10 @@ Name = Annotated[
     str,
     typer.Argument(metavar="TABLE", help="A table or a view.", autocompletion=complete_table),
 ]
+_AT_A_TIME = (
+    "now: WHERE is_open; at a time t: WHERE valid_from_at <= t AND (is_open OR valid_to_at > t),\n"
+    "or: zklake at t {name}"
+)
 
 
 def describe(name: Name, *, as_json: AsJson = False) -> None:
@@ -45,6 +49,8 @@ def print_description(name: str, form: Form) -> None:
     print()
     rows = [[column[key] for key in ("column", "type", "says")] for column in found["columns"]]
     print_rows(("column", "type", "says"), rows, "table")
+    if "at_a_time" in found:
+        print(f"\n{found['at_a_time']}")
     if "sql" in found:
         print(f"\n{found['sql']}", end="")
 
@@ -85,6 +91,7 @@ def _describe_table(table: Table) -> dict[str, Any]:
             }
             for column in table.columns
         ],
+        **({"at_a_time": _AT_A_TIME.format(name=table.name)} if table.is_interval else {}),
     }
 
 

@@ -50,6 +50,9 @@ def consume(
     ] = True,
     backoff_ms: Annotated[int, typer.Option(help="After a failed try to rebalance.")] = 2_000,
     max_retries: Annotated[int, typer.Option(min=1, help="Tries of one rebalance.")] = 4,
+    rate: Annotated[
+        float | None, typer.Option(min=0.001, help="Messages a second (default: no limit).")
+    ] = None,
     messages: Annotated[bool, typer.Option("--messages", help="Print every message.")] = False,
     as_json: AsJson = False,
     config: Config = None,
@@ -79,6 +82,7 @@ def consume(
         reset=reset,
         backoff_ms=backoff_ms,
         max_retries=max_retries,
+        rate=rate,
         messages=messages,
     )
     consumer = ZooKeeperConsumer(options, tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -25,7 +26,9 @@ from zklake.logs import escape
 
 _HELP = """\
 A query ends with ; or with an empty line: SELECT * FROM broker_membership WHERE is_open;
-Tab completes tables, columns and SQL words; arrows find earlier lines; Ctrl-C stops a query."""
+Tab completes tables, columns and SQL words; arrows find earlier lines; Ctrl-C stops a query.
+An answer that does not fit the screen opens in $PAGER (less): q comes back here, arrows scroll.
+Start with PAGER=cat to have everything printed."""
 # As other prompts call them.
 _ALIASES = {
     "\\q": "exit",
@@ -59,6 +62,10 @@ class Prompt:
                 continue
             except EOFError:
                 return
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                return  # the terminal is gone
             if not self.answer(text):
                 return
 

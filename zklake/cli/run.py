@@ -1,121 +1,190 @@
-"""`zklake run`: the whole product on an embedded cluster, in one command."""
+"""`zklake run`: the whole product in one command, on an embedded cluster or on a real one."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import shutil
-import signal
-import sys
+import logging
 import time
+from contextlib import ExitStack
 from pathlib import Path
-from types import FrameType
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from zklake.cli.options import AsJson
-from zklake.errors import LabError
+from zklake.cli.interrupts import Interrupts
+from zklake.cli.options import AsJson, Cluster, Config, Lake, Log, ZooKeeper, collect_flags
+from zklake.errors import SettingsError
 
 if TYPE_CHECKING:
     from lab.product import Product
+    from lab.run_directory import RunDirectory
+    from lab.supervision import Supervisor
+    from zklake.cli.run_display import Display
+    from zklake.settings.models import Settings
+
+_BROKERS = 3
+
+
+class _Means(NamedTuple):
+    """What a run of either kind has."""
+
+    place: RunDirectory
+    supervisor: Supervisor
+    display: Display
+    # Ends what was started.
+    stack: ExitStack
 
 
 def run(
     *,
-    brokers: Annotated[int, typer.Option(min=2, help="Kafka brokers of the lab.")] = 3,
+    zookeeper: ZooKeeper = None,
+    log: Log = None,
+    cluster: Cluster = None,
+    lake: Lake = None,
+    config: Config = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Where the dashboard answers.", show_default=False),
+    ] = None,
     directory: Annotated[
-        Path, typer.Option("--dir", help="Data, logs and the lake; emptied at the start.")
-    ] = Path(".zklake/run"),
+        Path | None,
+        typer.Option(
+            "--dir",
+            help="Logs, and of an embedded cluster everything (default: .zklake/run, or "
+            ".zklake/run-CLUSTER with --zookeeper).",
+            show_default=False,
+        ),
+    ] = None,
+    brokers: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help=f"Brokers of the embedded cluster ({_BROKERS}).", show_default=False
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget the embedded cluster of earlier runs.")
+    ] = False,
+    calm: Annotated[
+        bool, typer.Option("--calm", help="Let nothing happen on the embedded cluster.")
+    ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Tell the story once, then end everything.")
+        bool, typer.Option("--once", help="Tell the first chapter, then end everything.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start a Kafka cluster, the watcher and the stream; kill a broker and show its history."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    from lab.cluster import Cluster
-    from lab.first_light import tell_first_light
+    """Run watcher, stream and dashboard, on your cluster or, without one, on an embedded one."""
+    from lab.run_directory import RunDirectory
+    from lab.supervision import Supervisor, interrupt_main
+    from zklake.cli.run_display import Display
+    from zklake.settings.load import load_with_origins
+
+    flags = collect_flags(zookeeper=zookeeper, log=log, cluster=cluster, lake=lake)
+    if http is not None:
+        flags["dashboard.http"] = http
+    settings, origins = load_with_origins(config, flags)
+    named_by = origins.get("zookeeper.connect")
+    _check_kind(named_by, fresh=fresh, has_flags=bool(log or cluster or lake))
+    is_real = named_by is not None
+    path = directory or Path(f".zklake/run-{settings.cluster}" if is_real else ".zklake/run")
+    with (
+        Interrupts() as interrupts,
+        Display() as display,
+        RunDirectory(path, fresh=fresh) as place,
+        ExitStack() as stack,
+    ):
+        # What libraries complain of while servers come and go must not tear the display.
+        logging.basicConfig(filename=place.logs / "run.log", level=logging.WARNING, force=True)
+        supervisor = Supervisor(display, interrupt_main)
+        means = _Means(place, supervisor, display, stack)
+        try:
+            if is_real:
+                _run_real(means, settings, config, once=once)
+            else:
+                _run_embedded(
+                    means, http=http, brokers=brokers, calm=calm, once=once, as_json=as_json
+                )
+        except KeyboardInterrupt:
+            pass
+        finally:
+            interrupts.is_closing = True
+            display.say("stopping; once more Ctrl-C does not wait")
+            supervisor.stop()
+            stack.close()
+        display.say("everything is stopped")
+    if supervisor.error is not None:
+        raise supervisor.error
+
+
+def _check_kind(named_by: str | None, *, fresh: bool, has_flags: bool) -> None:
+    if named_by and fresh:
+        raise SettingsError(
+            f"--fresh is for the embedded cluster, but {named_by} names a real one: "
+            "its log and its lake are yours to remove"
+        )
+    if has_flags and not named_by:
+        raise SettingsError(
+            "--log, --cluster and --lake are for a real cluster: give --zookeeper too"
+        )
+
+
+def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: bool) -> None:
+    from lab.part import Addresses, Site, build_parts
     from lab.product import Product
-    from lab.shop import Shop
+    from zklake.cli.stream import find_lake
 
-    lock = _lock(directory.absolute())
-    place = _empty(directory)
-    started_at = time.monotonic()
-
-    def say(line: str) -> None:
-        print(f"[{time.monotonic() - started_at:6.1f} s] {line}", file=sys.stderr, flush=True)
-
-    cluster = Cluster(brokers, directory=place / "cluster", say=say)
-    try:
-        shop = Shop(cluster, place, say=say)
-        with cluster, shop, Product(cluster, place, say=say) as product:
-            say("the first rows are on their way")
-            rows = tell_first_light(cluster, product, say, lambda r: _show(r, to_stderr=as_json))
-            if as_json:
-                print(json.dumps(rows, default=str), flush=True)
-            if not once:
-                _stay(product, say)
-    except KeyboardInterrupt:
-        say("everything is stopped")
-    finally:
-        lock.close()
+    site = Site(
+        settings.zookeeper.connect, settings.log.bootstrap, settings.cluster, find_lake(settings)
+    )
+    means.display.say(
+        f"watching {site.zookeeper} as {site.cluster}; log {site.log}; lake {site.lake}"
+    )
+    addresses = Addresses(settings.watcher.http, settings.stream.http, settings.dashboard.http)
+    options = ["--config", str(config)] if config else []
+    parts = build_parts(site, addresses, means.place.logs, options=options)
+    product = Product(site, parts, means.supervisor)
+    means.stack.callback(product.close)
+    product.launch_rest()
+    _announce(product, means)
+    if not once:
+        _stay()
 
 
-def _stay(product: Product, say: Any) -> None:
-    say("everything runs; Ctrl-C ends it. Ask it from another terminal:")
-    question = '"SELECT * FROM broker_membership"'
-    say(f"  {Path(sys.argv[0]).name} sql {question} --lake {product.lake} --cluster {product.name}")
+def _run_embedded(
+    means: _Means,
+    *,
+    http: str | None,
+    brokers: int | None,
+    calm: bool,
+    once: bool,
+    as_json: bool,
+) -> None:
+    from lab.demonstration import Demonstration
+
+    display, count = means.display, means.place.keep_brokers(brokers, _BROKERS)
+    lab = Demonstration(means.place, count, means.supervisor, http=http, say=display.say)
+    lab.start(means.stack)
+    _announce(lab.product, means)
+    if not calm:
+        rows = lab.tell_first_chapter(display.show_rows, must_succeed=once)
+        if as_json:
+            print(json.dumps(rows, default=str), flush=True)
+    if once:
+        return
+    display.say("Ctrl-C ends everything; the next run goes on with the same cluster and lake")
+    if not calm:
+        means.stack.enter_context(lab.make_loop()).run()
+    _stay()
+
+
+def _announce(product: Product, means: _Means) -> None:
+    page, display = product.wait_ready(), means.display
+    display.say(f"everything runs; logs are in {means.place.logs}")
+    if page is not None:
+        display.say(f"look at it: {page}")
+    site, question = product.site, '"SELECT * FROM broker_membership"'
+    display.say(f"ask it: zklake sql {question} --lake {site.lake} --cluster {site.cluster}")
+
+
+def _stay() -> None:
     while True:
-        time.sleep(1)
-        for part in product.parts:
-            part.find_obstacle()
-
-
-def _show(rows: list[dict[str, Any]], *, to_stderr: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in rows[0] if rows else ():
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*map(_write, row.values()))
-    Console(stderr=to_stderr).print(table)
-
-
-def _write(value: Any) -> str:
-    from datetime import datetime
-
-    if isinstance(value, datetime):
-        return value.strftime("%H:%M:%S.%f")[:-3] + "Z"
-    return "" if value is None else str(value)
-
-
-def _lock(place: Path) -> IO[str]:
-    """Hold the directory while we use it: another run would empty it under our feet."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    lock = place.with_name(f"{place.name}.lock").open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise LabError(
-            f"another `zklake run` uses {place}: stop it first, or give this one its own --dir"
-        ) from error
-    return lock
-
-
-def _empty(directory: Path) -> Path:
-    """Our own directory, without what an earlier run left in it."""
-    place = directory.absolute()
-    if place.exists() and not (place / ".zklake-run").exists() and any(place.iterdir()):
-        raise LabError(f"{place} is not a directory of `zklake run`: give another one with --dir")
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    (place / ".zklake-run").touch()
-    return place
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+        time.sleep(60)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zklake.cli.answers import Form, choose_form, print_rows
+from zklake.cli.answers import Form, choose_form, print_rows, write_time
 from zklake.cli.asking import AsCsv, Clusters, MaxRows, Scope, Timeout, choose_scope
 from zklake.cli.options import AsJson, Config, Lake
 
@@ -35,7 +38,10 @@ def sql(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Run one SELECT over the tables and print the rows."""
+    """Run one SELECT over the tables and print the rows.
+
+    `zklake tables` lists what there is to ask; `zklake describe TABLE` tells its columns.
+    """
     form = choose_form(as_json=as_json, as_csv=as_csv)
     scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout, max_rows=max_rows)
     if query is None and sys.stdin.isatty():
@@ -47,12 +53,37 @@ def sql(
 
 
 def print_query(scope: Scope, query: str, form: Form) -> None:
-    """Run a query from outside, and print its rows."""
+    """Run a query from outside, and print its rows; doubts about its moments go to stderr."""
     from delta_tables.sandbox import run_query
 
-    with run_query(scope.lakes, query, scope.limits) as answer:
+    with _ended_by_hang_up(), run_query(scope.lakes, query, scope.limits) as answer:
+        say_doubts(scope, query)
         print_rows(answer.names, (row for rows in answer for row in rows), form)
         say_truncated(answer, scope)
+
+
+@contextmanager
+def _ended_by_hang_up() -> Iterator[None]:
+    """A hang-up ends the query's process with ours; left to itself it would use up its time."""
+    before = signal.getsignal(signal.SIGHUP)
+    if before is signal.SIG_DFL:  # whoever ignores it (nohup) wants the answer
+        signal.signal(signal.SIGHUP, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def say_doubts(scope: Scope, query: str) -> None:
+    """Tell on stderr which moments of a query the lake cannot be sure of."""
+    from delta_tables.moments import doubt_moments, find_moments
+    from zklake.logs import escape
+
+    moments = find_moments(query)
+    for lake in scope.lakes:
+        for doubt in doubt_moments(lake.path, lake.cluster, moments):
+            about = f"{write_time(doubt.at)}: " if doubt.at else ""
+            print(f"{lake.cluster}: {about}{escape(doubt.says)}", file=sys.stderr)
 
 
 def say_truncated(answer: Answer, scope: Scope) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from zklake.cli.answers import Form, choose_form, print_rows, write_time
+from zklake.cli.answers import Form, choose_form, cut, lay_out, print_rows, write_time
 from zklake.cli.asking import AsCsv, Clusters, choose_scope
 from zklake.cli.options import AsJson, Config, Lake
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from delta_tables.lakes import Lake as Place
 
 _NAMES = ("cluster", "table", "rows", "open_rows", "one row per", "watermark_seq", "watermark_at")
+_LEAST_ROOM = 20
 
 
 def tables(
@@ -37,7 +39,7 @@ def print_tables(lakes: Sequence[Place], form: Form) -> None:
         return
     columns = slice(0 if len(lakes) > 1 else 1, 5)
     shown = [[*row[:4], _shorten(row[4]), *row[5:]] for row in rows]
-    print_rows(_NAMES[columns], [row[columns] for row in shown], form)
+    print_rows(_NAMES[columns], _fit(_NAMES[columns], [row[columns] for row in shown]), form)
     for name, seq, at in dict.fromkeys((row[0], *row[5:]) for row in rows if row[6]):
         print(f"{name}: folded up to {write_time(at)} (seq {seq})", file=sys.stderr)
 
@@ -55,6 +57,15 @@ def list_tables(lake: Place) -> Iterator[tuple[Any, ...]]:
         yield (lake.cluster, one.table, one.rows, one.open_rows, grain, *mark)
     for view in find_views([one.table for one in found.tables]):
         yield (lake.cluster, view.name, None, None, f"View: {view.says}", *mark)
+
+
+def _fit(names: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
+    """On a terminal the last column is cut to what the others leave; `describe` tells all of it."""
+    if not sys.stdout.isatty():
+        return rows
+    others = lay_out(names[:-1], [row[:-1] for row in rows])
+    room = shutil.get_terminal_size().columns - max(map(len, others)) - 2
+    return [[*row[:-1], cut(row[-1], max(room, _LEAST_ROOM))] for row in rows]
 
 
 def _shorten(grain: str) -> str:

@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from zklake.cli.options import Cluster, Config, Log, ZooKeeper, collect_flags
+from zklake.cli.options import Cluster, Config, Log, Watched, ZooKeeper, collect_flags
 
 
 def watch(
     *,
     zookeeper: ZooKeeper = None,
     log: Log = None,
+    watched: Watched = None,
     cluster: Cluster = None,
     config: Config = None,
     http: Annotated[
@@ -37,7 +38,7 @@ def watch(
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
 
-    flags = collect_flags(zookeeper=zookeeper, log=log, cluster=cluster)
+    flags = collect_flags(zookeeper=zookeeper, log=log, watched=watched, cluster=cluster)
     if http is not None:
         flags["watcher.http"] = http
     settings = load_settings(config, flags)

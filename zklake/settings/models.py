@@ -125,7 +125,7 @@ class WatcherSettings(Group):
     """Patterns of paths whose data is withheld, beside the built-in ones."""
     hash_key_file: Path | None = None
     """File with the key of the hash that stands for withheld data."""
-    sampling: bool = False
+    sampling: bool = True
     """Ask the watched brokers for log ends and Kafka-stored groups."""
     sample_interval_s: Annotated[int, Field(ge=1)] = 10
     """Seconds from one sampling round to the next."""

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.reference.fold import admin_steps, broker_steps, group_steps, topic_steps
+from tests.reference.fold import (
+    admin_steps,
+    broker_steps,
+    group_steps,
+    sample_steps,
+    topic_steps,
+)
 from tests.reference.fold.topic_steps import Step
 from tests.reference.fold.world import World
 from zklake.events.envelope import Event, Frame, Gap, GapReason, Op
@@ -17,6 +23,7 @@ _CHANGES = (
     *topic_steps.STEPS,
     *group_steps.STEPS,
     *admin_steps.STEPS,
+    *sample_steps.STEPS,
 )
 _CLAIMS: tuple[Op, ...] = ("create", "set", "read")
 _REASONS: tuple[GapReason, ...] = ("restart", "disconnected", "session_expired", "backpressure")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reference.fold import sample_steps
 from tests.reference.fold.admin_steps import new_path
 from tests.reference.fold.broker_steps import sample_of
 from tests.reference.fold.hostile import HOSTILE
@@ -83,7 +84,10 @@ def _interrupt(world: World) -> None:
         return
     if world.chance(0.6):
         world.pass_time(world.dice.choice((0, 100, 499, 500, 900)))
-        world.publish("heartbeat", "/")
+        if world.chance(0.4):
+            world.dice.choice((sample_steps.commit, sample_steps.end_round))(world)
+        else:
+            world.publish("heartbeat", "/")
     elif world.chance(0.5):
         world.miss(world.seq, world.now_ms)
     else:

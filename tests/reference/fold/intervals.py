@@ -70,10 +70,13 @@ class Intervals:
             end(state.row, "deleted", event.seq, event.zxid, at, at_min)
         return state
 
-    def close_unseen(self, event: Event, begin_seq: int, at_min: int | None) -> None:
+    def close_unseen(
+        self, event: Event, begin_seq: int, at_min: int | None, coordinator: str = "zookeeper"
+    ) -> None:
         """A closure: what no event showed since the frame began is gone."""
         for key, state in list(self.standing.items()):
-            if state.seen_seq < begin_seq:
+            is_its = state.row.get("coordinator", "zookeeper") == coordinator
+            if is_its and state.seen_seq < begin_seq:
                 del self.standing[key]
                 end(state.row, "resync", event.seq, None, timestamp(event.observed_at_ms), at_min)
 
@@ -85,7 +88,8 @@ def _columns_beside(table: str, event: Event, place: Place) -> Row:
     if table == "topics":
         return {"incarnation": stat_of(event).czxid}
     if table == "consumer_membership":
-        return {"host": host_of(place.key["group_id"], place.key["member_id"])}
+        host = host_of(place.key["group_id"], place.key["member_id"])
+        return {"host": host, **dict.fromkeys(("client_id", "group_instance_id", "generation"))}
     if table == "cluster_state":
         return {"name": event.kind, "data_hash": event.data_hash, **_resource_of(event)}
     return {}

@@ -15,6 +15,7 @@ from tests.reference.fold.controllers import Controllers
 from tests.reference.fold.frames import Frames
 from tests.reference.fold.gaps import Gaps
 from tests.reference.fold.intervals import Intervals
+from tests.reference.fold.kafka_groups import KafkaGroups
 from tests.reference.fold.keys import place_of
 from tests.reference.fold.runs import Run
 from tests.reference.fold.states import State
@@ -72,6 +73,8 @@ class ClusterFold:
 
     def __init__(self) -> None:
         self.intervals = {table: Intervals(table) for table in _INTERVALS}
+        names = ("consumer_membership", "ownership_history", "consumer_offsets")
+        self.kafka_groups = KafkaGroups(*(self.intervals[name] for name in names))
         self.controllers = Controllers()
         self.configs = Configs()
         self.operations = AdminOperations()
@@ -115,7 +118,9 @@ class ClusterFold:
         self.records.append({"seq": event.seq})
 
     def _pass_run(self, event: Event) -> None:
-        if event.op not in ("delete", "heartbeat", "seq_repeat"):
+        # Samples are nothing that happened in ZooKeeper.
+        passing = ("heartbeat", "log_ends", "group_commit", "group_state")
+        if event.op not in ("delete", "seq_repeat", *passing):
             self.run.break_off()
 
     def _fold(self, event: Event) -> None:
@@ -135,6 +140,8 @@ class ClusterFold:
                 self.gaps.take_break(event)
             case "seq_repeat":
                 self.gaps.take_break(event)
+            case "log_ends" | "group_commit" | "group_state":
+                self.kafka_groups.take(event)
 
     def _take(self, event: Event) -> None:
         if event.kind == "controller":

@@ -58,8 +58,9 @@ def test_logs_can_be_written_and_are_in_order(events: list[Event]) -> None:
 
 def test_every_op_and_form_of_data_comes_up(events: list[Event]) -> None:
     ops = Counter(event.op for event in events)
-    words = "create set delete read gap frame_begin in_sync heartbeat unreadable seq_hole log_ends"
-    assert set(words.split()) == set(ops)
+    words = "create set delete read gap frame_begin in_sync heartbeat unreadable seq_hole"
+    samples = {"log_ends", "group_commit", "group_state"}
+    assert {*words.split(), *samples} == set(ops)
     for form in ("data", "data_b64", "data_zlib_b64", "zxid"):
         assert sum(getattr(event, form) is not None for event in events) > 10, form
     assert sum(before == after for before, after in pairwise(events)) > 100
@@ -77,6 +78,16 @@ def test_every_way_to_end_comes_up_in_every_table(tables: Tables) -> None:
         for word in ("is_clamped", "valid_to_at_min", "is_known", "session", "valid_from_at"):
             values = {bool(row[word]) for row in tables[table] if word in row}
             assert values in ({True, False}, set()), (table, word)
+
+
+def test_kafka_groups_end_in_every_way(tables: Tables) -> None:
+    common = {None, "changed", "deleted", "resync"}
+    for table in ("consumer_membership", "ownership_history", "consumer_offsets"):
+        rows = [row for row in tables[table] if row["coordinator"] == "kafka"]
+        expected = common if table == "consumer_offsets" else {*common, "unreadable"}
+        assert {row["ended_by"] for row in rows} == expected, table
+        assert any(row["seen_seq"] > row["valid_from_seq"] for row in rows), table
+        assert {row["is_clamped"] for row in rows} == {True, False}, table
 
 
 def test_every_decode_error_comes_up(tables: Tables) -> None:

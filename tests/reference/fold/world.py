@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from tests.reference.fold.brokers import Brokers
 from zklake.events.envelope import Event, Fidelity, Gap, Op, Origin, Stat
 
 # watch: everything is told; blind: nothing is (a gap); lost: told, but missing from the log.
@@ -55,6 +56,7 @@ class World:
         self.sight: Sight = "watch"
         self.tree: dict[str, Znode] = {}
         self.known: dict[str, Znode] = {}
+        self.brokers = Brokers()
 
     def chance(self, probability: float) -> bool:
         """Roll the dice."""

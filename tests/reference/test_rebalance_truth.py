@@ -1,0 +1,115 @@
+"""The re-told rebalances of small histories; a transaction's zxid is also its millisecond."""
+
+from __future__ import annotations
+
+import json
+
+from tests.reference.history import History
+from tests.reference.rebalance_truth import Episode, Pace, tell_rebalances
+
+PACE = Pace(quiet_ms=1000, fail_ms=3000, doubt_ms=100)
+GROUP = "/consumers/g"
+
+
+class Play(History):
+    """A group g, a topic t with two partitions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for path in ("/brokers", "/brokers/topics", "/consumers", GROUP, f"{GROUP}/ids"):
+            self.create(path)
+        self.create(f"{GROUP}/owners")
+        self.create(f"{GROUP}/owners/t")
+        self.create("/brokers/topics/t", self.describe(2))
+
+    @staticmethod
+    def describe(partitions: int) -> bytes:
+        return json.dumps({"partitions": {str(p): [0] for p in range(partitions)}}).encode()
+
+    def join(self, member: str, session: int) -> None:
+        data = json.dumps({"subscription": {"t": 1}}).encode()
+        self.create(f"{GROUP}/ids/{member}", data, session=session)
+
+    def claim(self, partition: int, member: str, session: int) -> None:
+        self.create(f"{GROUP}/owners/t/{partition}", f"{member}-0".encode(), session=session)
+
+    def release(self, partition: int) -> None:
+        self.delete(f"{GROUP}/owners/t/{partition}")
+
+    def wait(self, ms: int) -> None:
+        self.zxid += ms
+
+    def tell(self, *, begins: bool = True) -> list[Episode]:
+        return tell_rebalances(self.changes, "g", PACE, lambda ms: begins)
+
+
+def play_takeover() -> Play:
+    play = Play()
+    play.join("a", 5)
+    play.claim(0, "a", 5)
+    play.claim(1, "a", 5)
+    play.wait(5000)
+    play.join("b", 6)
+    play.release(0)
+    play.release(1)
+    play.claim(0, "a", 5)
+    play.wait(400)
+    play.claim(1, "b", 6)
+    play.wait(5000)
+    return play
+
+
+def test_members_come_and_crash() -> None:
+    play = play_takeover()
+    play.close_session(6)
+    play.wait(200)
+    play.release(0)
+    play.claim(0, "a", 5)
+    play.claim(1, "a", 5)
+    play.wait(5000)
+    play.close_session(5)
+    first, second, crash, end = play.tell()
+    assert (first.triggers[0].word, first.triggers[0].member) == ("member_joined", "a")
+    assert (first.moved, first.reacquired, first.attempts) == (0, 0, 1)
+    assert (second.moved, second.reacquired, second.left_unowned) == (1, 1, 0)
+    assert second.unowned == {"t-0": 2, "t-1": 402}
+    assert {step.word for step in crash.triggers} == {"session_expired"}
+    assert (crash.moved, crash.reacquired, crash.outcome) == (1, 1, "settled")
+    assert (end.left_unowned, len(end.after.members), end.outcome) == (2, 0, "settled")
+
+
+def test_refused_claims_are_given_back() -> None:
+    play = play_takeover()
+    play.delete(f"{GROUP}/ids/b")
+    play.release(0)
+    for _ in range(3):
+        play.claim(0, "a", 5)
+        play.release(0)
+        play.wait(500)
+    play.wait(5000)
+    play.close_session(6)
+    *_, failed, end = play.tell()
+    assert (failed.triggers[0].word, failed.outcome) == ("member_left", "failed")
+    assert (failed.attempts, failed.conflicts, failed.left_unowned) == (3, 3, 1)
+    assert end.triggers[0].word == "session_expired"
+
+
+def test_a_topic_that_grows_and_one_that_is_only_written() -> None:
+    play = play_takeover()
+    play.set("/brokers/topics/t", play.describe(2))
+    play.wait(5000)
+    play.set("/brokers/topics/t", play.describe(3))
+    play.claim(2, "b", 6)
+    grown = play.tell()[2:]
+    assert [each.triggers[0].word for each in grown] == ["partitions_added"]
+    assert len(grown[0].after.expected) == 3
+
+
+def test_in_doubt_the_table_says_whether_one_begins() -> None:
+    play = Play()
+    play.join("a", 5)
+    play.claim(0, "a", 5)
+    play.claim(1, "a", 5)
+    play.wait(1000)
+    play.join("b", 6)
+    assert [len(play.tell(begins=begins)) for begins in (True, False)] == [2, 1]

@@ -1,0 +1,36 @@
+"""A standing written as rows of the lake, and read back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from streaming.machines.recalling import recall_standing
+from streaming.machines.standing import Standing
+
+
+def recall(standing: Standing) -> Standing:
+    """What the lake's rows would make of it."""
+    members, owners = [], []
+    for group, held in standing.members.items():
+        rows = [msgspec.to_builtins(member) for member in held.values()]
+        members += [{**group._asdict(), **row} for row in rows]
+    for group, taken in standing.owners.items():
+        for key, owner in taken.items():
+            row = msgspec.to_builtins(owner)
+            places = {"valid_from_seq": owner.from_seq, "valid_from_at": owner.from_ms}
+            owners.append({**group._asdict(), **key._asdict(), "broker_id": None, **row, **places})
+    topics = [
+        {
+            "topic": topic,
+            "broker_id": None,
+            "replicas": None if t.partitions is None else {p: [1] for p in t.partitions},
+            **msgspec.to_builtins(t),
+        }
+        for topic, t in standing.topics.items()
+    ]
+    groups = [
+        {"group_id": name, "seq": known.seen_seq, **msgspec.to_builtins(known)}
+        for name, known in standing.kafka_groups.items()
+    ]
+    gaps = [{"gap_id": g, "valid_from_seq": 0, "valid_to_seq": None} for g in standing.gaps]
+    return recall_standing(members, owners, topics, groups, gaps)
