@@ -1,7 +1,7 @@
 -- Which members left and came back in the last day, how often, and how long were they away?
 WITH states AS (
   SELECT *, lead(valid_from_at) OVER (
-      PARTITION BY cluster, group_id, member_id ORDER BY valid_from_seq) AS back_at
+      PARTITION BY cluster, coordinator, group_id, member_id ORDER BY valid_from_seq) AS back_at
   FROM consumer_membership
   WHERE is_open OR valid_to_at > now() - INTERVAL '1 day'
 )

@@ -2,7 +2,8 @@
 -- A step back of a moment is a consumer that lost its session and wrote once more.
 WITH commits AS (
   SELECT *, lag(committed_offset) OVER (
-      PARTITION BY cluster, group_id, topic, partition, broker_id ORDER BY valid_from_seq) AS before
+      PARTITION BY cluster, coordinator, group_id, topic, partition, broker_id
+      ORDER BY valid_from_seq) AS before
   FROM consumer_offsets
   WHERE is_open OR valid_to_at > now() - INTERVAL '1 day'
 )

@@ -5,7 +5,7 @@ SELECT o.topic, o.partition, o.owner, o.valid_from_at AS owned_from, c.committed
   c.valid_from_at < o.valid_from_at AS never_committed_by_this_owner
 FROM ownership_history AS o
 LEFT JOIN consumer_offsets AS c
-  ON c.cluster = o.cluster AND c.group_id = o.group_id
+  ON c.cluster = o.cluster AND c.coordinator = o.coordinator AND c.group_id = o.group_id
   AND c.topic = o.topic AND c.partition = o.partition
   AND c.valid_from_at <= TIMESTAMP '2026-11-16T03:12:00Z'
   AND (c.is_open OR c.valid_to_at > TIMESTAMP '2026-11-16T03:12:00Z')

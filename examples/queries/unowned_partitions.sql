@@ -2,8 +2,8 @@
 -- Groups that everybody left are not meant. Every rebalance of the old consumer makes short holes.
 WITH tenures AS (
   SELECT *, lead(valid_from_at) OVER (
-      PARTITION BY cluster, group_id, topic, partition, broker_id ORDER BY valid_from_seq
-    ) AS next_at
+      PARTITION BY cluster, coordinator, group_id, topic, partition, broker_id
+      ORDER BY valid_from_seq) AS next_at
   FROM ownership_history
   WHERE is_open OR valid_to_at > now() - INTERVAL '1 day'
 )
@@ -12,6 +12,7 @@ SELECT group_id, topic, partition, owner AS last_owner, ended_by, valid_to_at AS
 FROM tenures
 WHERE next_at > valid_to_at OR NOT is_open AND next_at IS NULL AND EXISTS (
     SELECT 1 FROM consumer_membership AS m
-    WHERE m.is_open AND m.cluster = tenures.cluster AND m.group_id = tenures.group_id)
+    WHERE m.is_open AND m.cluster = tenures.cluster AND m.coordinator = tenures.coordinator
+      AND m.group_id = tenures.group_id)
 ORDER BY unowned_for DESC, topic, partition
 LIMIT 20

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tests.e2e import answers_of_brokers as brokers
 from tests.e2e import answers_of_groups as groups
+from tests.e2e import answers_of_lag as lag
 from tests.e2e import answers_of_topics as topics
 from tests.e2e.told import Fact, Rows, Told, middle
 from tests.examples import Example
@@ -34,6 +35,7 @@ ANSWERS: Mapping[str, Answer] = {
     "blind_times": Answer(brokers.check_blind_times),
     "broker_absences": Answer(brokers.check_broker_absences),
     "brokers_at": Answer(brokers.check_brokers_at, "controller-failover", brokers.find_lone_reign),
+    "busiest_topics": Answer(lag.check_busiest_topics),
     "brokers_now": Answer(brokers.check_brokers_now),
     "cluster_facts": Answer(brokers.check_cluster_facts),
     "committed_offsets_at": Answer(
@@ -50,6 +52,9 @@ ANSWERS: Mapping[str, Answer] = {
     "group_churn": Answer(groups.check_group_churn),
     "groups_on_zookeeper": Answer(groups.check_groups_on_zookeeper),
     "isr_shrinks": Answer(topics.check_isr_shrinks),
+    "lag_at": Answer(lag.check_lag_at, "stuck-consumer", groups.find_stuck),
+    "lag_by_day": Answer(lag.check_lag_by_day),
+    "lag_now": Answer(lag.check_lag_now),
     "last_writes": Answer(brokers.check_last_writes),
     "leader_changes": Answer(topics.check_leader_changes),
     "leader_epochs": Answer(topics.check_leader_epochs),
@@ -65,6 +70,7 @@ ANSWERS: Mapping[str, Answer] = {
     "partitions_added": Answer(topics.check_partitions_added),
     "preferred_leaders": Answer(topics.check_preferred_leaders),
     "reassignments": Answer(topics.check_reassignments),
+    "rebalances_of_group": Answer(lag.check_rebalances_of_group, "consumer-crash"),
     "session_ends": Answer(groups.check_session_ends),
     "stuck_owners_at": Answer(groups.check_stuck_owners_at, "stuck-consumer", groups.find_stuck),
     "timeline": Answer(brokers.check_timeline, "controller-failover", brokers.find_lone_reign),
@@ -78,4 +84,5 @@ ANSWERS: Mapping[str, Answer] = {
     "unreadable_values": Answer(brokers.check_unreadable_values),
     "unseen_values": Answer(brokers.check_unseen_values),
     "znode_history": Answer(topics.check_znode_history, "partitions-added"),
+    "wrong_owners": Answer(lag.check_wrong_owners),
 }
