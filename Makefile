@@ -21,6 +21,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "zklake needs Python 3.11: install it (Debian: python3.11 python3.11-venv) or set PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" >/dev/null || { echo "zklake needs Java 17 or newer: install it (Debian: openjdk-17-jre-headless) or set JAVA_HOME" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing Python packages (a minute or two)"
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

@@ -49,6 +49,7 @@ class App:
                 *(self._route(page, is_json=True) for page in PAGES),
                 Route("/live", self._stream),
                 Route("/healthz", lambda request: PlainTextResponse("alive\n")),
+                Route("/readyz", self._say_ready),
                 Mount("/static", StaticFiles(directory=_STATIC)),
             ],
             middleware=[Middleware(Guard, options=options)],
@@ -83,6 +84,12 @@ class App:
             return _write_json({**data, "pulse": pulse})
         mark = write_mark(versions, page.reads, pulse)
         return HTMLResponse(render(page, asked, data, page.draw(asked, data), mark))
+
+    async def _say_ready(self, request: Request) -> Response:
+        pulse = await run_in_threadpool(self.pulse.take)
+        if pulse.watermark_at is None:
+            return PlainTextResponse("nothing is folded yet\n", 503)
+        return PlainTextResponse("ready\n")
 
     async def _stream(self, request: Request) -> Response:
         name = request.query_params.get("page", "")

@@ -30,7 +30,7 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-_OPEN = "/healthz"
+_OPEN = ("/healthz", "/readyz")
 
 
 class Guard:
@@ -65,7 +65,7 @@ class Guard:
             )
         if is_foreign(headers):
             return PlainTextResponse("another site may only link to a page\n", 403)
-        if path != _OPEN and not _is_authorized(headers.get("authorization", ""), self._options):
+        if path not in _OPEN and not _is_authorized(headers.get("authorization", ""), self._options):
             return PlainTextResponse(
                 "want the user and password, or the token, of the dashboard's settings\n",
                 401,

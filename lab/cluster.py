@@ -11,12 +11,17 @@ from confluent_kafka.cimpl import NewTopic
 
 from lab.ensemble import ZooKeeperEnsemble
 from lab.kafka import KafkaBroker, find_brokers
+from lab.ports import find_free_ports
 from lab.server import Place, Server, Startable, wait_until
 from lab.zookeeper import DEFAULT_VERSION
 
 
 def _say_nothing(line: str) -> None:
     pass
+
+
+def _choose_any_port(server: str) -> int:
+    return find_free_ports(1)[0]
 
 
 class Cluster(Startable):
@@ -30,23 +35,34 @@ class Cluster(Startable):
         zookeeper_version: str = DEFAULT_VERSION,
         chroot: str = "",
         directory: Path | None = None,
+        logs: Path | None = None,
+        choose_port: Callable[[str], int] = _choose_any_port,
         tick_ms: int = 500,
         session_timeout_ms: int = 6_000,
         settings: Mapping[str, str] | None = None,
         say: Callable[[str], None] = _say_nothing,
     ) -> None:
-        """Nothing starts yet. `settings` are lines of every broker's server.properties."""
+        """Nothing starts yet. `settings` are lines of every broker's server.properties.
+
+        Each server logs into its own directory, unless there is one for all `logs`.
+        """
         self._place = Place(directory)
         self.directory = self._place.path
+        self.logs = logs or self.directory
         self._say = say
         self.zookeeper = ZooKeeperEnsemble(
-            zookeepers, version=zookeeper_version, directory=self.directory, tick_ms=tick_ms
+            zookeepers,
+            version=zookeeper_version,
+            client_ports=[choose_port(f"zookeeper-{i + 1}") for i in range(zookeepers)],
+            directory=self.directory,
+            tick_ms=tick_ms,
         )
         self.zookeeper_connect = self.zookeeper.connect_string + chroot
         self.brokers = [
             KafkaBroker(
                 self.zookeeper_connect,
                 broker_id=broker_id,
+                port=choose_port(f"broker-{broker_id}"),
                 cluster_size=brokers,
                 directory=self.directory / f"broker-{broker_id}",
                 session_timeout_ms=session_timeout_ms,
@@ -54,6 +70,8 @@ class Cluster(Startable):
             )
             for broker_id in range(brokers)
         ]
+        for server in self.servers if logs else ():
+            server.log_file = self.logs / f"{server.name}.log"
 
     @property
     def bootstrap(self) -> str:
@@ -86,7 +104,8 @@ class Cluster(Startable):
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """Create a topic and wait until the controller has it."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        # Metadata names a broker a moment before it accepts connections: that is no news.
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 2})
         wanted = NewTopic(topic, partitions, replication, config=dict(settings or {}))
         admin.create_topics([wanted])[topic].result(30)
 

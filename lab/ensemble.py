@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.ports import find_free_ports
@@ -18,24 +18,27 @@ class ZooKeeperEnsemble(Startable):
         size: int = 3,
         *,
         version: str = DEFAULT_VERSION,
+        client_ports: Sequence[int] = (),
         directory: Path | None = None,
         tick_ms: int = 500,
         settings: Mapping[str, str] | None = None,
     ) -> None:
-        """Nothing starts yet."""
+        """Nothing starts yet. `client_ports`: one for each server, if not any free ones."""
         self._place = Place(directory)
+        client_ports = client_ports or find_free_ports(size)
         ports = find_free_ports(2 * size)
         members = [Member(i + 1, ports[2 * i], ports[2 * i + 1]) for i in range(size)]
         self.servers = [
             ZooKeeperServer(
                 version=version,
+                port=client_port,
                 directory=self._place.path / f"zookeeper-{member.server_id}",
                 server_id=member.server_id,
                 members=members if size > 1 else (),
                 tick_ms=tick_ms,
                 settings=settings,
             )
-            for member in members
+            for member, client_port in zip(members, client_ports, strict=True)
         ]
 
     @property

@@ -1,37 +1,52 @@
-"""The first story: a broker dies and comes back, and the lake tells of it."""
+"""The first chapter of a run: a broker dies and comes back, and the lake tells of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from datetime import datetime
 
 from lab.cluster import Cluster
-from lab.product import Product
+from lab.product import Product, Rows
 
 LIVES = (
     "SELECT broker_id, broker_epoch, valid_from_at, valid_to_at, is_open, ended_by "
     "FROM broker_membership ORDER BY broker_id, valid_from_seq"
 )
 
-Rows = list[dict[str, Any]]
-
 
 def tell_first_light(
-    cluster: Cluster, product: Product, say: Callable[[str], None], show: Callable[[Rows], None]
+    cluster: Cluster,
+    product: Product,
+    since: datetime,
+    say: Callable[[str], None],
+    show: Callable[[Rows], None],
 ) -> Rows:
-    """Kill -9 a broker, start it again; returns the rows of broker_membership at the end."""
-    count = len(cluster.brokers)
+    """Kill -9 a broker, start it again; returns the lives of brokers that began `since` then.
+
+    The lake may hold those of earlier runs, and not know yet that they are over.
+    """
+
+    def wait_for(what: str, wanted: set[int]) -> Rows:
+        rows = product.wait_for(
+            what, LIVES, lambda rows: _find_living(_select(rows, since)) == wanted
+        )
+        show(_select(rows, since))
+        return _select(rows, since)
+
+    ids = {broker.broker_id for broker in cluster.brokers}
     victim = cluster.brokers[-1]
-    show(product.wait_for("every broker", LIVES, lambda rows: len(rows) == count))
+    wait_for("every broker", ids)
     say(f"kill -9 of broker {victim.broker_id}: its session ends after the session timeout")
     victim.kill()
-    show(product.wait_for("the end of its life", LIVES, lambda rows: not all(map(_is_open, rows))))
+    wait_for("the end of its life", ids - {victim.broker_id})
     say(f"starting broker {victim.broker_id} again")
     victim.start()
-    rows = product.wait_for("its new life", LIVES, lambda rows: len(rows) == count + 1)
-    show(rows)
-    return rows
+    return wait_for("its new life", ids)
 
 
-def _is_open(row: dict[str, Any]) -> bool:
-    return bool(row["is_open"])
+def _select(rows: Rows, since: datetime) -> Rows:
+    return [row for row in rows if row["valid_from_at"] >= since]
+
+
+def _find_living(rows: Rows) -> set[int]:
+    return {row["broker_id"] for row in rows if row["is_open"]}

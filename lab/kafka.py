@@ -32,13 +32,14 @@ class KafkaBroker(Server):
         zookeeper_connect: str,
         *,
         broker_id: int = 0,
+        port: int | None = None,
         cluster_size: int = 1,
         directory: Path | None = None,
         session_timeout_ms: int = 6_000,
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """`settings` are lines of server.properties; `cluster_size` bounds replication factors."""
-        super().__init__(f"broker-{broker_id}", find_free_ports(1)[0], directory)
+        super().__init__(f"broker-{broker_id}", port or find_free_ports(1)[0], directory)
         self.broker_id = broker_id
         self.zookeeper_connect = zookeeper_connect
         self._data_dir = self.directory / "data"

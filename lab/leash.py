@@ -9,6 +9,8 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +26,23 @@ echo leashed
 exec "$@" 3<&- >>"$0" 2>&1
 """
 
+_leashes: list[weakref.ref[Leash]] = []
+_leashes_lock = threading.Lock()
+
+
+def strike_all() -> None:
+    """Kill -9 every program on a leash of ours; waits for nothing, so a signal handler may."""
+    for reference in tuple(_leashes):
+        leash = reference()
+        if leash is not None:
+            leash.strike()
+
+
+def _remember(leash: Leash) -> None:
+    with _leashes_lock:
+        _leashes[:] = [one for one in _leashes if one() is not None]
+        _leashes.append(weakref.ref(leash))
+
 
 class Leash:
     """One run of one program, its output appended to a log file."""
@@ -32,6 +51,7 @@ class Leash:
         """Start the program in a session of its own, so that Ctrl-C reaches only us."""
         self.log_file = log_file
         self.is_paused = False
+        self._release_lock = threading.Lock()
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", _SCRIPT, str(log_file), *command],
             stdin=subprocess.PIPE,
@@ -41,6 +61,7 @@ class Leash:
         assert self._process.stdout is not None
         with self._process.stdout as answer:
             answer.readline()
+        _remember(self)
 
     @property
     def pid(self) -> int:
@@ -65,6 +86,13 @@ class Leash:
         self._process.wait()
         self._release()
 
+    def strike(self) -> None:
+        """Kill -9 of the program and of what it has started itself, without waiting."""
+        if self._process.returncode is None:
+            # The group is the program's own (start_new_session), and bears its id.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
     def ask_to_stop(self) -> None:
         """Send SIGTERM and do not wait; a paused program is woken so that it can hear it."""
         self._process.terminate()
@@ -76,7 +104,7 @@ class Leash:
         try:
             self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self.strike()
             self._process.wait()
         self._release()
 
@@ -100,11 +128,13 @@ class Leash:
 
     def _release(self) -> None:
         pipe = self._process.stdin
-        if pipe is None or pipe.closed:
-            return
-        # The subshell may have been killed too (kill -9 of the whole session by hand).
-        with contextlib.suppress(BrokenPipeError):
-            pipe.write(b"reaped\n")
-            pipe.flush()
-        with contextlib.suppress(BrokenPipeError):
-            pipe.close()
+        # One thread may see the end that another one brought about.
+        with self._release_lock:
+            if pipe is None or pipe.closed:
+                return
+            # The subshell may have been killed too (kill -9 of the whole session by hand).
+            with contextlib.suppress(BrokenPipeError):
+                pipe.write(b"reaped\n")
+                pipe.flush()
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()

@@ -22,11 +22,18 @@ def find_free_ports(count: int) -> list[int]:
     return [_find_free_port() for _ in range(count)]
 
 
+def take_port(port: int) -> bool:
+    """Whether this very port is free, and now given out."""
+    if port in _given or not _is_free(port):
+        return False
+    _given.add(port)
+    return True
+
+
 def _find_free_port() -> int:
     for _ in range(_TRIES):
         port = _random.randint(_FIRST, _LAST)
-        if port not in _given and _is_free(port):
-            _given.add(port)
+        if take_port(port):
             return port
     raise LabError(f"no free port on 127.0.0.1 between {_FIRST} and {_LAST}: end some servers")
 

@@ -79,6 +79,7 @@ class Server(Startable):
         self.directory = self._place.path
         self.log_file = self.directory / "server.log"
         self._leash: Leash | None = None
+        self._has_answered = False
 
     @abstractmethod
     def command(self) -> Sequence[str]:
@@ -97,6 +98,16 @@ class Server(Startable):
         """Whether the JVM runs (a paused one does)."""
         return self._leash is not None and self._leash.is_alive()
 
+    @property
+    def exit_code(self) -> int | None:
+        """Of the last run; None while it runs, and before the first."""
+        return self._leash.exit_code if self._leash else None
+
+    def find_obstacle(self) -> str | None:
+        """What speaks against it; once it has answered since its launch, it is not asked again."""
+        self._has_answered = self._has_answered or self.is_ready()
+        return None if self._has_answered else "does not answer yet"
+
     def is_awake(self) -> bool:
         """Whether the JVM runs and is not paused."""
         return self.is_alive() and not self._running().is_paused
@@ -105,6 +116,7 @@ class Server(Startable):
         """Start the JVM and do not wait for it."""
         if self.is_alive():
             raise LabError(f"{self.name} on {self.address} already runs (pid {self.pid})")
+        self._has_answered = False
         self._leash = Leash([_find_java(), *_JVM_OPTIONS, *self.command()], self.log_file)
 
     def start(self, timeout_s: float = 60.0) -> None:

@@ -37,6 +37,7 @@ class ZooKeeperServer(Server):
         self,
         *,
         version: str = DEFAULT_VERSION,
+        port: int | None = None,
         directory: Path | None = None,
         server_id: int = 1,
         members: Sequence[Member] = (),
@@ -50,7 +51,7 @@ class ZooKeeperServer(Server):
             raise LabError(
                 f"no ZooKeeper {version} in the lab: choose one of {', '.join(VERSIONS)}"
             )
-        super().__init__(f"zookeeper-{server_id}", find_free_ports(1)[0], directory)
+        super().__init__(f"zookeeper-{server_id}", port or find_free_ports(1)[0], directory)
         self.version = version
         self.server_id = server_id
         self.data_dir = self.directory / "data"

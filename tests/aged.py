@@ -51,8 +51,8 @@ def read_table(lake: Path, name: str) -> list[Row]:
     """Rows of a table in the order of the log."""
     table = reading.open_table(str(lake), CLUSTER, name)
     assert table is not None
-    is_interval = TABLE_BY_NAME[name].is_interval
-    order = "valid_from_seq" if is_interval else "kafka_offset"
+    described = TABLE_BY_NAME[name]
+    order = "valid_from_seq" if described.is_interval else ", ".join(described.key)
     return reading.query_rows({name: table}, f"SELECT * FROM {name} ORDER BY {order}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lab.stories.broker_stories import CONTROLLER_FAILOVER, ROLLING_RESTART
 from lab.stories.config_stories import CONFIG_CHANGES
+from lab.stories.kafka_group_stories import KAFKA_GROUP
+from lab.stories.lag_stories import SLOW_CONSUMER, ZOMBIE_MEMBER
 from lab.stories.member_stories import CONSUMER_CRASH, FLAPPING_MEMBER, REBALANCE_STORM
 from lab.stories.offset_stories import OFFSET_REWIND, QUIET_DAY, STUCK_CONSUMER
 from lab.stories.story import Story
@@ -27,8 +29,11 @@ STORIES = (
     CONTROLLER_FAILOVER,
     OFFSET_REWIND,
     STUCK_CONSUMER,
+    SLOW_CONSUMER,
     REBALANCE_STORM,
+    ZOMBIE_MEMBER,
     CONFIG_CHANGES,
+    KAFKA_GROUP,
 )
 
 

@@ -55,6 +55,8 @@ class JoinGroup(MemberAct):
     streams: int = 1
     commits: bool = True
     in_haste: bool = False
+    # Messages a second at most.
+    rate: float | None = None
 
     def perform(self, stage: Stage) -> Fields:
         process = ConsumerProcess(
@@ -64,10 +66,11 @@ class JoinGroup(MemberAct):
             streams=self.streams,
             member_suffix=self.member,
             bootstrap=stage.cluster.bootstrap,
-            log_file=stage.cluster.directory / "consumers" / f"{self.member_id}.log",
+            log_file=stage.cluster.logs / "consumers" / f"{self.member_id}.log",
             session_timeout_ms=SESSION_TIMEOUT_MS,
             auto_commit_ms=max(_LEAST_COMMIT_MS, stage.scale_ms(_COMMIT_MS)),
             commits=self.commits,
+            rate=self.rate,
             backoff_ms=_BACKOFF_MS,
             max_retries=_MAX_RETRIES,
         )
@@ -92,14 +95,26 @@ class StopMember(MemberAct):
 
 
 @dataclass(frozen=True)
+class KillMember(MemberAct):
+    """Kill -9; ZooKeeper knows nothing of it until the session expires."""
+
+    fact: ClassVar[str] = "member_killed"
+
+    def perform(self, stage: Stage) -> Fields:
+        stage.members[self.member_id].kill()
+        return {}
+
+
+@dataclass(frozen=True)
 class CrashMember(MemberAct):
-    """Kill -9: registration and owner nodes go when the session expires."""
+    """Kill -9, unless that was done: registration and owner nodes go when the session expires."""
 
     fact: ClassVar[str] = "member_left"
 
     def perform(self, stage: Stage) -> Fields:
         process = stage.members.pop(self.member_id)
-        process.kill()
+        if process.is_alive():
+            process.kill()
         stage.wait_until_gone(self.registration)
         process.close()
         return {"how": "crash"}

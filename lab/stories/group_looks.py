@@ -47,12 +47,22 @@ class OffsetsAre(Look):
     offsets: tuple[int, ...]
 
     def observe(self, stage: Stage) -> Sight | None:
-        read = _read_partitions(stage, f"/consumers/{self.group}/offsets/{self.topic}")
+        read = _read_partitions(stage, _name_offsets(self.group, self.topic))
         offsets = {partition: int(one.data) for partition, one in read.items()}
         if offsets != dict(enumerate(self.offsets)):
             return None
         told = {"group": self.group, "topic": self.topic, "offsets": offsets}
         return Sight(told, {partition: one.stat.version for partition, one in read.items()})
+
+
+def read_offsets(stage: Stage, group: str, topic: str) -> dict[int, int]:
+    """What a group has committed to ZooKeeper."""
+    read = _read_partitions(stage, _name_offsets(group, topic))
+    return {partition: int(one.data) for partition, one in sorted(read.items())}
+
+
+def _name_offsets(group: str, topic: str) -> str:
+    return f"/consumers/{group}/offsets/{topic}"
 
 
 def _read_partitions(stage: Stage, path: str) -> dict[int, Reading]:

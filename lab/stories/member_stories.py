@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.stories.group_acts import CrashMember, FreezeMember, JoinGroup, StopMember, ThawMember
+from lab.stories.group_acts import (
+    CrashMember,
+    FreezeMember,
+    JoinGroup,
+    KillMember,
+    StopMember,
+    ThawMember,
+)
 from lab.stories.group_looks import OffsetsAre, OwnersAre
+from lab.stories.lag_looks import LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce
@@ -18,17 +26,19 @@ def _crash(cast: Cast) -> Iterator[Step]:
         yield JoinGroup(group, member, topic)
     yield OwnersAre(group, topic, ("a", "b", "c"))
     victim = cast.dice.choice("abc")
+    counts = tuple(cast.dice.randint(5, 30) for _ in range(6))
+    yield KillMember(group, victim)
+    yield Produce(topic, counts)
     yield CrashMember(group, victim)
     alive = [member for member in "abc" if member != victim]
     yield OwnersAre(group, topic, tuple(alive))
-    counts = tuple(cast.dice.randint(5, 30) for _ in range(6))
-    yield Produce(topic, counts)
     yield OffsetsAre(group, topic, counts)
     yield Pause(5_000)
     yield JoinGroup(group, "d", topic, streams=2)
     yield OwnersAre(group, topic, (*alive, "d"))
     for member in (*alive, "d"):
         yield StopMember(group, member)
+    yield LagIs(group, topic, (0,) * 6)
 
 
 def _flap(cast: Cast) -> Iterator[Step]:
@@ -48,6 +58,7 @@ def _flap(cast: Cast) -> Iterator[Step]:
         yield Pause(3_000)
     yield StopMember(group, flapper)
     yield StopMember(group, steady)
+    yield LagIs(group, topic)
 
 
 def _storm(cast: Cast) -> Iterator[Step]:
@@ -66,6 +77,7 @@ def _storm(cast: Cast) -> Iterator[Step]:
     yield OwnersAre(group, topic, tuple(alive))
     for member in cast.dice.sample(alive, len(alive)):
         yield StopMember(group, member)
+    yield LagIs(group, topic)
 
 
 CONSUMER_CRASH = Story(

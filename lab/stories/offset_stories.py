@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lab.stories.broker_acts import BrokersAre, ControllerIs
 from lab.stories.group_acts import JoinGroup, RewindOffsets, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
+from lab.stories.lag_looks import LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce
@@ -21,6 +22,10 @@ def _roll(cast: Cast, partitions: int) -> Counts:
 
 def _add(some: Counts, more: Counts) -> Counts:
     return tuple(one + other for one, other in zip(some, more, strict=True))
+
+
+def _subtract(some: Counts, less: Counts) -> Counts:
+    return tuple(one - other for one, other in zip(some, less, strict=True))
 
 
 def _pass_quietly(cast: Cast) -> Iterator[Step]:
@@ -43,6 +48,7 @@ def _pass_quietly(cast: Cast) -> Iterator[Step]:
     yield OwnersAre(group, topic, ("a", "b"))
     yield StopMember(group, "b")
     yield StopMember(group, "a")
+    yield LagIs(group, topic, (0,) * len(replicas))
 
 
 def _rewind(cast: Cast) -> Iterator[Step]:
@@ -52,14 +58,16 @@ def _rewind(cast: Cast) -> Iterator[Step]:
     yield Produce(topic, counts)
     yield JoinGroup(group, "a", topic)
     yield OffsetsAre(group, topic, counts)
+    yield LagIs(group, topic, (0,) * 3, for_s=1.5)
     yield StopMember(group, "a")
     back = tuple(cast.dice.randrange(count) for count in counts)
     yield RewindOffsets(group, topic, back)
     yield OffsetsAre(group, topic, back)
-    yield Pause(5_000)
+    yield LagIs(group, topic, _subtract(counts, back), for_s=2.5)
     yield JoinGroup(group, "a", topic)
     yield OffsetsAre(group, topic, counts)
     yield StopMember(group, "a")
+    yield LagIs(group, topic, (0,) * 3)
 
 
 def _get_stuck(cast: Cast) -> Iterator[Step]:
@@ -73,13 +81,14 @@ def _get_stuck(cast: Cast) -> Iterator[Step]:
     yield JoinGroup(group, "stuck", topic, commits=False)
     yield OwnersAre(group, topic, ("stuck",))
     yield Produce(topic, later)
-    yield Pause(20_000)
+    yield LagIs(group, topic, later, for_s=7.0)
     yield OffsetsAre(group, topic, first)
     yield OwnersAre(group, topic, ("stuck",))
     yield StopMember(group, "stuck")
     yield JoinGroup(group, "well", topic)
     yield OffsetsAre(group, topic, _add(first, later))
     yield StopMember(group, "well")
+    yield LagIs(group, topic, (0, 0))
 
 
 QUIET_DAY = Story("quiet-day", "Two consumers read what comes, hour after hour.", _pass_quietly)

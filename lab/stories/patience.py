@@ -13,7 +13,7 @@ from zklake.errors import LabError
 T = TypeVar("T")
 _POLL_S = 0.05
 # A state is told only when nothing of it moved for so long.
-_STILLNESS_S = 0.25
+STILLNESS_S = 0.25
 # A transaction bears the time it was prepared, a moment before anyone can read it.
 _AFTERGLOW_S = 0.05
 
@@ -49,13 +49,15 @@ class Patience:
             time.sleep(_POLL_S)
         return answer
 
-    def wait_for_stillness(self, look: Callable[[], Sight | None], what: str) -> Still:
-        """Look until two sights, a while apart, are the same: it held in between."""
+    def wait_for_stillness(
+        self, look: Callable[[], Sight | None], what: str, still_s: float = STILLNESS_S
+    ) -> Still:
+        """Look until two sights, `still_s` apart, are the same: it held in between."""
         deadline = time.monotonic() + self.timeout_s
         while True:
             seen = self.wait_for(look, what)
             from_ms = now_ms()
-            time.sleep(_STILLNESS_S)
+            time.sleep(still_s)
             to_ms = now_ms()
             time.sleep(_AFTERGLOW_S)
             if look() == seen:

@@ -18,6 +18,7 @@ from kazoo.protocol.states import ZnodeStat
 
 from lab.cluster import Cluster
 from lab.kafka import KafkaBroker
+from lab.kafka_consumer import KafkaMember
 from lab.server import Startable
 from lab.stories.patience import Patience
 from lab.stories.truth import Fact, Truth
@@ -56,6 +57,10 @@ class Stage(Startable):
         # Brokers come and go on stage: a refused connection is no news.
         self.admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 2})
         self.members: dict[str, ConsumerProcess] = {}
+        # By group and client id.
+        self.kafka_members: dict[tuple[str, str], KafkaMember] = {}
+        # Sessions that write what a member would, by member id.
+        self.impostors: dict[str, KazooClient] = {}
         self._speed = speed
 
     def start(self, timeout_s: float = 60.0) -> None:
@@ -64,10 +69,11 @@ class Stage(Startable):
 
     def close(self) -> None:
         """End the consumers that still run, and the stage's own session."""
-        for member in self.members.values():
+        for member in (*self.members.values(), *self.kafka_members.values()):
             member.close()
-        self.zookeeper.stop()
-        self.zookeeper.close()
+        for client in (*self.impostors.values(), self.zookeeper):
+            client.stop()
+            client.close()
 
     def sleep(self, ms: int) -> None:
         """So long at speed 1."""

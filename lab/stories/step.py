@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import Sight
+from lab.stories.patience import STILLNESS_S, Sight
 from lab.stories.truth import now_ms
 
 if TYPE_CHECKING:
@@ -58,8 +58,14 @@ class Look(Step):
     def observe(self, stage: Stage) -> Sight | None:
         """What is seen; None while it is not what the plan says must hold."""
 
+    @property
+    def still_s(self) -> float:
+        """For how long nothing of it may move."""
+        return STILLNESS_S
+
     def take(self, stage: Stage) -> None:
-        still = stage.patience.wait_for_stillness(lambda: self.observe(stage), str(self))
+        wait = stage.patience.wait_for_stillness
+        still = wait(lambda: self.observe(stage), str(self), self.still_s)
         stage.truth.record("state", self.fact, still.from_ms, still.to_ms, still.fields)
 
 

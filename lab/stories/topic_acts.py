@@ -12,6 +12,7 @@ from confluent_kafka.admin import NewPartitions, NewTopic
 
 from lab.stories.raw_requests import alter_reassignment
 from lab.stories.step import Act, Fields
+from lab.zookeeper_consumer.producing import produce
 from zklake.errors import LabError
 
 if TYPE_CHECKING:
@@ -159,6 +160,23 @@ class Produce(Act):
 
     def tell_fields(self) -> dict[str, Any]:
         return {"topic": self.topic, "counts": dict(enumerate(self.counts))}
+
+
+@dataclass(frozen=True)
+class ProduceSteadily(Act):
+    """So many messages a second to a topic of one partition."""
+
+    fact: ClassVar[str] = "produced"
+    topic: str
+    count: int
+    rate: float
+
+    def perform(self, stage: Stage) -> Fields:
+        produce(stage.cluster.bootstrap, self.topic, self.count, self.rate)
+        return {}
+
+    def tell_fields(self) -> dict[str, Any]:
+        return {"topic": self.topic, "counts": {0: self.count}}
 
 
 def _write_request(partitions: list[dict[str, Any]]) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lab.stories.group_acts import JoinGroup, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
+from lab.stories.lag_looks import LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import (
@@ -38,6 +39,7 @@ def _add_partitions(cast: Cast) -> Iterator[Step]:
         yield Pause(5_000)
     yield StopMember(group, "b")
     yield StopMember(group, "a")
+    yield LagIs(group, topic)
 
 
 def _reassign(cast: Cast) -> Iterator[Step]:
@@ -56,6 +58,7 @@ def _reassign(cast: Cast) -> Iterator[Step]:
         yield OwnersAre(group, topic, ("a",))
         yield Pause(5_000)
     yield StopMember(group, "a")
+    yield LagIs(group, topic)
 
 
 def _move(cast: Cast, replicas: tuple[int, ...]) -> tuple[int, ...]:
@@ -97,6 +100,7 @@ def _recreate(cast: Cast) -> Iterator[Step]:
     yield LeadersAre(topic, replicas, preferred=True)
     # Kafka leaves the group's offsets of the former topic: they lie beyond the log's end.
     yield OffsetsAre(group, topic, counts)
+    yield LagIs(group, topic, (None,) * len(counts))
 
 
 PARTITIONS_ADDED = Story(

@@ -5,6 +5,7 @@ Knows Kafka, not ZooKeeper. Never blocks longer than one question to a broker.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from confluent_kafka import (
 )
 
 from lab.zookeeper_consumer.assignors import TopicPartition as Partition
+from lab.zookeeper_consumer.pace import Pace
 from lab.zookeeper_consumer.reports import Reporter
 
 _BATCH = 500
@@ -28,8 +30,10 @@ _MODERN = {"smallest": "earliest", "largest": "latest"}
 class Fetching:
     """`positions` holds the next offset to read of each partition whose place is known."""
 
-    def __init__(self, member_id: str, reset: str, reporter: Reporter) -> None:
-        """Connects to nobody yet."""
+    def __init__(
+        self, member_id: str, reset: str, reporter: Reporter, rate: float | None = None
+    ) -> None:
+        """Connects to nobody yet. `rate`: messages a second at most."""
         self.positions: dict[Partition, int] = {}
         self._member_id = member_id
         self._reset = reset
@@ -37,6 +41,7 @@ class Fetching:
         self._kafka: Any = None
         self._is_fetching = False
         self._told: set[str] = set()
+        self._pace = Pace(rate, time.monotonic())
 
     @property
     def is_fetching(self) -> bool:
@@ -81,15 +86,17 @@ class Fetching:
         return positions
 
     def poll(self) -> list[tuple[str, int, int]]:
-        """What has arrived: (topic, partition, offset). Does not wait."""
-        if not self._is_fetching:
+        """What has arrived and may be read now: (topic, partition, offset). Does not wait."""
+        most = min(_BATCH, self._pace.allow(time.monotonic()))
+        if not self._is_fetching or most == 0:
             return []
         arrived = []
-        for message in self._kafka.consume(_BATCH, timeout=0):
+        for message in self._kafka.consume(most, timeout=0):
             if message.error() is not None:
                 self._complain(str(message.error()))
                 continue
             arrived.append((message.topic(), message.partition(), message.offset()))
+        self._pace.spend(len(arrived))
         return arrived
 
     def pass_by(self, topic: str, partition: int, offset: int) -> None:

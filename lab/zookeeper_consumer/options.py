@@ -34,6 +34,8 @@ class ConsumerOptions:
     # The original takes zookeeper.sync.time.ms, which is 2 s too.
     backoff_ms: int = 2_000
     max_retries: int = 4
+    # Messages a second at most; None: as fast as they come.
+    rate: float | None = None
     # Report every message.
     messages: bool = False
 

@@ -41,6 +41,7 @@ class ConsumerProcess(Startable):
         reset: str = "smallest",
         backoff_ms: int = 2_000,
         max_retries: int = 4,
+        rate: float | None = None,
         messages: bool = False,
     ) -> None:
         """Nothing starts yet; the member's id is known already."""
@@ -52,7 +53,7 @@ class ConsumerProcess(Startable):
         self.log_file = log_file or self._place.path / "consumer.log"
         self._leash: Leash | None = None
         self._seen_before = 0
-        options: dict[str, str | int | None] = {
+        options: dict[str, str | float | None] = {
             "--zookeeper": zookeeper,
             "--group": group,
             "--consumer-id": suffix,
@@ -66,6 +67,7 @@ class ConsumerProcess(Startable):
             "--reset": reset,
             "--backoff-ms": backoff_ms,
             "--max-retries": max_retries,
+            "--rate": rate,
         }
         flags = ["--json"] + ["--no-commits"] * (not commits) + ["--messages"] * messages
         self._arguments = [
@@ -82,6 +84,11 @@ class ConsumerProcess(Startable):
     def is_alive(self) -> bool:
         """Whether it runs (a frozen one does)."""
         return self._leash is not None and self._leash.is_alive()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the last run; None while it runs, and before the first."""
+        return self._leash.exit_code if self._leash else None
 
     def launch(self) -> None:
         """Start the process and do not wait for it."""

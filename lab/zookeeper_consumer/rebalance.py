@@ -36,7 +36,7 @@ class Rebalance:
         self, member_id: str, options: ConsumerOptions, reporter: Reporter, stopping: Event
     ) -> None:
         """Owns nothing yet."""
-        self.fetching = Fetching(member_id, options.reset, reporter)
+        self.fetching = Fetching(member_id, options.reset, reporter, options.rate)
         self.has_brokers = True
         self._member_id = member_id
         self._options = options

@@ -125,6 +125,7 @@ def told_before(rows: dict[str, list[dict[str, Any]]], seq: int) -> dict[str, li
     }
 
 
+@pytest.mark.faults
 def test_a_stream_maintains_an_aged_lake_and_nobody_notices(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:

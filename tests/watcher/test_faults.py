@@ -115,6 +115,7 @@ def test_cut_connection(
     assert accounts.counts["published"] > 0
 
 
+@pytest.mark.faults
 def test_kill_of_the_connected_server(cluster: Cluster, chroot: str, tmp_path: Path) -> None:
     with ZooKeeperEnsemble(3) as ensemble:
         address = ensemble.connect_string + chroot
@@ -162,6 +163,7 @@ def test_kafka_down_and_back(server: ZooKeeperServer, chroot: str, tmp_path: Pat
         tail.close()
 
 
+@pytest.mark.faults
 def test_kafka_away_longer_than_the_buffer(
     server: ZooKeeperServer, chroot: str, tmp_path: Path
 ) -> None:

@@ -92,6 +92,11 @@ def test_an_empty_answer_still_has_its_columns(lake: str) -> None:
     assert json.loads(ask(lake, "SELECT host FROM broker_membership LIMIT 0", "--json")) == []
 
 
+def test_an_answer_without_rows_says_so_to_a_person(lake: str) -> None:
+    result = CliRunner().invoke(app, ["SELECT host FROM broker_membership LIMIT 0", "--lake", lake])
+    assert (result.stdout, result.stderr) == ("host\n", "(no rows)\n")
+
+
 def test_explain_answers(lake: str) -> None:
     assert "plan" in ask(lake, f"EXPLAIN {QUERY}")
 
@@ -136,6 +141,13 @@ def test_an_empty_lake_says_so_and_stays_empty(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_lake_of_a_run_here_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".zklake/run/lake").mkdir(parents=True)
+    with pytest.raises(QueryError, match=r"yet\? That of `make run` is .zklake/run/lake: export "):
+        ask("lake", QUERY)
+
+
 def test_an_error_is_one_harmless_line_with_its_exit_code(lake: str) -> None:
     query = "SELECT CAST(host AS INT) FROM broker_membership WHERE broker_id = 2"
     with run("sql", query, "--lake", lake) as process:
@@ -157,7 +169,10 @@ def test_who_closes_the_pipe_early_gets_no_traceback(lake: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_ctrl_c_stops_the_query_and_its_process(lake: str) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_ctrl_c_and_a_hang_up_stop_the_query_and_its_process(
+    lake: str, number: signal.Signals, code: int
+) -> None:
     with run("sql", ENDLESS, "--lake", lake, start_new_session=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         deadline = time.monotonic() + 30
@@ -165,9 +180,9 @@ def test_ctrl_c_stops_the_query_and_its_process(lake: str) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         time.sleep(0.5)  # into the query
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
         _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (130, "")
+    assert (process.returncode, said) == (code, "")
     assert not Path(f"/proc/{found[0]}").exists()
 
 

@@ -11,6 +11,7 @@ from lab.stories import STORIES, find_story
 from lab.stories.config_acts import AlterConfig
 from lab.stories.group_acts import CrashMember, FreezeMember, JoinGroup, StopMember, ThawMember
 from lab.stories.group_looks import OwnersAre
+from lab.stories.impostor_acts import RegisterImpostor, Unregister
 from lab.stories.step import Act, Look
 from lab.stories.story import Story
 from lab.stories.topic_acts import AddPartitions, CreateTopic, ElectPreferred, Reassign
@@ -56,10 +57,10 @@ def test_who_joins_leaves_and_owners_are_those_who_are_there(story: Story) -> No
     for seed in SEEDS:
         present: set[str] = set()
         for step in story.plan(seed):
-            if isinstance(step, JoinGroup | ThawMember):
+            if isinstance(step, JoinGroup | ThawMember | RegisterImpostor):
                 assert step.member not in present
                 present.add(step.member)
-            elif isinstance(step, StopMember | CrashMember | FreezeMember):
+            elif isinstance(step, StopMember | CrashMember | FreezeMember | Unregister):
                 present.remove(step.member)
             elif isinstance(step, OwnersAre):
                 assert set(step.members) == present
@@ -89,8 +90,11 @@ def test_the_stories_of_the_issue_are_there() -> None:
         "controller-failover",
         "offset-rewind",
         "stuck-consumer",
+        "slow-consumer",
         "rebalance-storm",
+        "zombie-member",
         "config-changes",
+        "kafka-group",
     ]
 
 

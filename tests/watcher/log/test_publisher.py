@@ -196,6 +196,7 @@ def test_stop_and_close_do_not_wait_for_a_kafka_that_is_not_there() -> None:
     assert states == []  # it never was connected
 
 
+@pytest.mark.faults
 def test_a_broker_killed_while_we_publish_costs_nothing_but_time() -> None:
     from lab.cluster import Cluster
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import sys
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from delta_tables.catalog import TABLES
+from delta_tables.lakes import Lake
 from delta_tables.sandbox import KNOWN
 from delta_tables.views import VIEWS
 from tests.delta_tables.small_lake import Rows, write_lake
 from zklake.cli.describe import describe_name
 from zklake.cli.main import app
+from zklake.cli.tables import print_tables
 from zklake.errors import QueryError
 
 
@@ -59,6 +63,18 @@ def test_tables_lists_every_table_and_view_with_its_size(lake: str) -> None:
     assert listed.stderr == "kafka: folded up to 2026-11-16T05:00:00.000Z (seq 9)\n"
 
 
+def test_tables_fits_the_terminal(
+    lake: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "100")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_tables([Lake(lake, "kafka")], "table")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) == 80
+    assert any(line.endswith("…") for line in lines)
+
+
 def test_tables_as_json(lake: str) -> None:
     rows = {row["table"]: row for row in json.loads(run("tables", "--lake", lake, "--json").stdout)}
     assert rows["partition_state"] == {
@@ -82,6 +98,7 @@ def test_describe_says_all_about_a_table(table: str) -> None:
     assert list(said["ends"]) == list(wanted.ends)
     text = run("describe", table).stdout
     assert all(f"\n{name} " in text for name in wanted.names)
+    assert text.endswith(f"\nor: zklake at t {table}\n") is wanted.is_interval
 
 
 def test_describe_says_what_a_view_shows() -> None:
@@ -110,7 +127,28 @@ def test_at_says_what_is_doubtful(lake: str) -> None:
     (row,) = json.loads(asked.stdout)
     assert (row["leader"], row["is_open"]) == (2, True)
     assert "2026-11-16T04:40 has no zone: taken as UTC\n" in asked.stderr
-    assert "kafka: it lies in a gap (session_lost below \\x1b[31m, " in asked.stderr
+    about = "kafka: 2026-11-16T04:40:00.000Z: it lies in a gap (session_lost below \\x1b[31m, "
+    assert about in asked.stderr
+
+
+def test_at_takes_a_time_of_day(lake: str) -> None:
+    asked = run("at", "04:10Z", "partition_state", "--lake", lake, "--csv")
+    assert re.match(r"04:10Z has no day: taken as \S+T04:10:00.000Z, the last one", asked.stderr)
+
+
+def test_sql_says_what_is_doubtful_of_the_times_it_names(lake: str) -> None:
+    held = "valid_from_at <= {0} AND (is_open OR valid_to_at > {0})"
+    query = f"SELECT leader FROM partition_state WHERE {held}"
+    for time, doubt in (
+        ("2026-11-16T03:30:00Z", ""),
+        ("2026-11-16T02:00:00Z", "it is before the first event, of 2026-11-16T03:00:00.000Z: only"),
+        ("2026-11-16T04:30:00Z", "it lies in a gap (session_lost below \\x1b[31m, "),
+        ("2026-11-16T05:00:01Z", "it is past the watermark: the lake is folded up to 2026-11-16T"),
+    ):
+        asked = run("sql", query.format(f"TIMESTAMP '{time}'"), "--lake", lake, "--csv")
+        said = asked.stderr.removeprefix(f"kafka: {time[:-1]}.000Z: ")
+        assert said.startswith(doubt)
+        assert bool(said) is bool(doubt)
 
 
 def test_at_takes_a_time_ago_and_a_condition(lake: str) -> None:

@@ -9,6 +9,8 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -121,24 +123,40 @@ def test_a_sitting(
     assert history.stat().st_mode & 0o077 == 0
 
 
-def test_at_a_real_terminal(scope: Scope, tmp_path: Path) -> None:
+@contextmanager
+def sit_down(scope: Scope, state: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A terminal at which the prompt stands, and its process."""
     mine, theirs = pty.openpty()
-    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path), "TERM": "xterm", "PAGER": "cat"}
+    environment = os.environ | {"XDG_STATE_HOME": str(state), "TERM": "xterm", "PAGER": "cat"}
     command = [sys.executable, "-m", "zklake", "sql", "--lake", scope.lakes[0].path]
+    pipe = subprocess.PIPE
     process = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        command, stdin=theirs, stdout=theirs, stderr=pipe, env=environment, start_new_session=True
     )
     os.close(theirs)
     try:
         wait_for(mine, b"zklake>")
-        os.write(mine, b"SELECT 'forty' || 'two' AS answer;\r")
-        wait_for(mine, b"fortytwo.*zklake>")
-        os.write(mine, b"\x04")
-        assert process.wait(timeout=30) == 0
+        yield mine, process
     finally:
         process.kill()
-        process.wait()
-        os.close(mine)
+        process.communicate()
+        with suppress(OSError):  # hung up already
+            os.close(mine)
+
+
+def test_at_a_real_terminal(scope: Scope, tmp_path: Path) -> None:
+    with sit_down(scope, tmp_path) as (terminal, process):
+        os.write(terminal, b"SELECT 'forty' || 'two' AS answer;\r")
+        wait_for(terminal, b"fortytwo.*zklake>")
+        os.write(terminal, b"\x04")
+        assert process.wait(timeout=30) == 0
+
+
+def test_it_ends_without_a_word_when_the_terminal_is_gone(scope: Scope, tmp_path: Path) -> None:
+    with sit_down(scope, tmp_path) as (terminal, process):
+        os.close(terminal)
+        assert process.communicate(timeout=30)[1] == b""
+        assert process.returncode == 0
 
 
 def wait_for(terminal: int, pattern: bytes) -> None:

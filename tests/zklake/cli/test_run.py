@@ -2,14 +2,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from typer.testing import CliRunner
 
-from zklake.cli.run import _lock
-from zklake.errors import LabError
+from lab.run_directory import RunDirectory
+from zklake.cli.main import app
+from zklake.errors import LabError, SettingsError
 
 
-def test_a_second_run_does_not_empty_the_directory_of_the_first(tmp_path: Path) -> None:
-    place = tmp_path / "run"
-    with _lock(place), pytest.raises(LabError, match="another `zklake run` uses"):
-        _lock(place)
-    _lock(place).close()
+def run(*options: str) -> BaseException | None:
+    return CliRunner().invoke(app, ["run", *options]).exception
+
+
+def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
+    with RunDirectory(tmp_path / "run"):
+        error = run("--dir", str(tmp_path / "run"))
+    assert isinstance(error, LabError)
+    assert "another `zklake run`" in str(error)
+
+
+def test_a_real_cluster_is_never_forgotten(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    error = run("--zookeeper", "zk1:2181", "--lake", str(lake), "--fresh", "--dir", str(tmp_path))
+    assert isinstance(error, SettingsError)
+    assert "--zookeeper names a real one" in str(error)
+    assert lake.exists()
+
+
+def test_half_a_real_cluster_is_refused(tmp_path: Path) -> None:
+    error = run("--lake", str(tmp_path / "lake"), "--dir", str(tmp_path / "run"))
+    assert isinstance(error, SettingsError)
+    assert "give --zookeeper too" in str(error)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,102 @@
+"""The embedded side of `zklake run`: a cluster that is kept from run to run, its shop and story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from lab.cluster import Cluster
+from lab.first_light import tell_first_light
+from lab.part import Addresses, Part, Site, build_parts
+from lab.product import Product, Rows
+from lab.run_directory import RunDirectory
+from lab.shop import Shop
+from lab.story_loop import StoryLoop
+from lab.supervision import Supervisor, explain_briefly
+from zklake.errors import LabError
+
+CLUSTER = "lab"
+# Pages shall live: more often than by default.
+SAMPLE_INTERVAL_S = 5
+_DASHBOARD_PORT = 8080
+_START_S = 180.0
+
+
+class Demonstration:
+    """Everything of one run on an embedded cluster; what it starts is ended by the stack."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        brokers: int,
+        supervisor: Supervisor,
+        *,
+        http: str | None,
+        say: Callable[[str], None],
+    ) -> None:
+        """Nothing starts yet; every address is chosen. `http` is the dashboard's."""
+        self._supervisor = supervisor
+        self._say = say
+        self._made_at = datetime.now(UTC)
+        self._seed = int(self._made_at.timestamp())
+        self._cluster = Cluster(
+            brokers,
+            directory=directory.path / "cluster",
+            logs=directory.logs,
+            choose_port=directory.choose_port,
+            say=say,
+        )
+        self._shop = Shop(self._cluster, seed=self._seed, say=say)
+        site = Site(
+            self._cluster.zookeeper_connect,
+            self._cluster.bootstrap,
+            CLUSTER,
+            str(directory.path / "lake"),
+        )
+        self.product = Product(site, _build_parts(site, directory, http), supervisor)
+
+    def start(self, stack: ExitStack) -> None:
+        """Start all of it; watcher and stream may still be on their way."""
+        stack.callback(self._cluster.close)
+        stack.callback(self._shop.close)
+        stack.callback(self.product.close)
+        # Spark needs no cluster to start and to warm up, and longer than everything else.
+        self.product.launch("stream")
+        self._cluster.start(_START_S)
+        for server in self._cluster.servers:
+            self._supervisor.follow(server)
+        # Not before all brokers are there: our topics get as many replicas as there are brokers.
+        self.product.launch_rest()
+        self._shop.start(_START_S)
+        for member in self._shop.members:
+            self._supervisor.follow(member)
+
+    def tell_first_chapter(self, show: Callable[[Rows], None], *, must_succeed: bool) -> Rows:
+        """A broker dies and comes back; returns the rows that tell of it."""
+        try:
+            with self._supervisor.hold(self._cluster.brokers[-1].name):
+                return tell_first_light(self._cluster, self.product, self._made_at, self._say, show)
+        except LabError as error:
+            if must_succeed:
+                raise
+            self._say(f"story: that broke off ({explain_briefly(error)})")
+            return []
+
+    def make_loop(self) -> StoryLoop:
+        """What happens from then on."""
+        return StoryLoop(self._shop, self._supervisor, seed=self._seed, say=self._say)
+
+
+def _build_parts(site: Site, directory: RunDirectory, http: str | None) -> list[Part]:
+    watch, stream = (f"127.0.0.1:{directory.choose_port(name)}" for name in ("watch", "stream"))
+    page = http or f"127.0.0.1:{directory.choose_port('dashboard', _DASHBOARD_PORT)}"
+    sampling = {"ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": str(SAMPLE_INTERVAL_S)}
+    return build_parts(
+        site,
+        Addresses(watch, stream, page),
+        directory.logs,
+        # Nobody else may write this log: there is no silence to wait for.
+        watch_options=["--take-over"],
+        watch_environment=sampling,
+    )

@@ -1,0 +1,141 @@
+"""One command of zklake as a child process: watcher, stream or dashboard, over anybody's cluster.
+
+They are the commands a user would run; what one of them says goes to its log file.
+"""
+
+from __future__ import annotations
+
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from http.client import HTTPException
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.leash import Leash
+from lab.restart_policy import Policy
+from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
+
+_ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
+# What a restart does not mend. A fenced watcher must not come back: the other one would be next.
+_FINAL = {
+    "watch": (SettingsError, TopicRefused, Fenced),
+    "stream": (SettingsError, JavaError, JarError, OtherLog),
+    "dashboard": (SettingsError,),
+}
+
+
+class Site(NamedTuple):
+    """What is watched, where its log is, and where its tables go."""
+
+    zookeeper: str
+    log: str
+    cluster: str
+    lake: str
+
+
+class Addresses(NamedTuple):
+    """Where the parts answer: HOST:PORT."""
+
+    watch: str
+    stream: str
+    dashboard: str
+
+
+class Part:
+    """One command of zklake as a child process, with its health endpoint."""
+
+    def __init__(
+        self,
+        command: str,
+        options: Sequence[str],
+        http: str,
+        logs: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Nothing starts yet."""
+        self.name = command
+        self.http = http
+        self.log_file = logs / f"{command}.log"
+        self.policy = Policy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
+        variables = [f"{name}={value}" for name, value in (environment or {}).items()]
+        self._command = ["env", *variables, sys.executable, "-m", "zklake", command, *options]
+        self._leash: Leash | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the last run; None while it runs, and before the first."""
+        return self._leash.exit_code if self._leash else None
+
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return self._leash is not None and self._leash.is_alive()
+
+    def launch(self) -> None:
+        """Start it and do not wait for it."""
+        self._leash = Leash(self._command, self.log_file)
+
+    def find_obstacle(self) -> str | None:
+        """What its /readyz says against it; None when it is ready."""
+        host, _, port = self.http.rpartition(":")
+        try:
+            with urllib.request.urlopen(
+                f"http://{_ANYWHERE.get(host, host)}:{port}/readyz", timeout=2
+            ):
+                return None
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.read().decode(errors="replace").strip() or f"says {error.code}"
+        except (OSError, HTTPException):
+            return "does not answer yet"
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM, without waiting."""
+        if self._leash is not None:
+            self._leash.ask_to_stop()
+
+    def stop(self, timeout_s: float = 15.0) -> None:
+        """SIGTERM, then kill -9 when that takes too long."""
+        if self._leash is not None:
+            self._leash.stop(timeout_s)
+
+
+def build_parts(
+    site: Site,
+    addresses: Addresses,
+    logs: Path,
+    *,
+    options: Sequence[str] = (),
+    watch_options: Sequence[str] = (),
+    watch_environment: Mapping[str, str] | None = None,
+) -> list[Part]:
+    """Every part of the product on a site; `options` are for all of them."""
+    watch = Part(
+        "watch",
+        [*_on_log(site), "--zookeeper", site.zookeeper, *watch_options, *options],
+        addresses.watch,
+        logs,
+        {"ZKLAKE_WATCHER__HTTP": addresses.watch, **(watch_environment or {})},
+    )
+    return [
+        watch,
+        build_stream(site, addresses.stream, logs, options),
+        _build_dashboard(site, addresses, logs, options),
+    ]
+
+
+def build_stream(site: Site, http: str, logs: Path, options: Sequence[str] = ()) -> Part:
+    """`zklake stream` on a site."""
+    where = [*_on_log(site), "--lake", site.lake]
+    return Part("stream", [*where, *options], http, logs, {"ZKLAKE_STREAM__HTTP": http})
+
+
+def _build_dashboard(site: Site, addresses: Addresses, logs: Path, options: Sequence[str]) -> Part:
+    where = ["--lake", site.lake, "--cluster", site.cluster, "--http", addresses.dashboard]
+    others = ["--watcher-http", addresses.watch, "--stream-http", addresses.stream]
+    return Part("dashboard", [*where, *others, *options], addresses.dashboard, logs)
+
+
+def _on_log(site: Site) -> list[str]:
+    return ["--log", site.log, "--cluster", site.cluster]

@@ -1,0 +1,116 @@
+"""The directory of a run: its data, logs, lake and ports, kept from one run to the next.
+
+Knows neither servers nor commands. One live run at a time holds it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, TextIO
+
+from lab.ports import find_free_ports, take_port
+from lab.server import Startable
+from zklake.errors import LabError
+
+_MARK = ".zklake-run"
+_STATE = "state.json"
+
+
+class RunDirectory(Startable):
+    """`with RunDirectory(path) as directory: …` holds it; what is in it stays."""
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        """Nothing is touched yet. `fresh`: what an earlier run left goes when it starts."""
+        self.path = path.absolute()
+        self.logs = self.path / "logs"
+        self._fresh = fresh
+        self._lock: TextIO | None = None
+        self._state: dict[str, Any] = {}
+
+    def start(self, timeout_s: float = 0.0) -> None:
+        """Take hold of it; LabError when a live run has it, or when it is something else."""
+        self._lock = _lock(self.path)
+        if self.path.exists() and not (self.path / _MARK).exists() and any(self.path.iterdir()):
+            raise LabError(
+                f"{self.path} is not a directory of `zklake run`: give another one with --dir"
+            )
+        if self._fresh:
+            shutil.rmtree(self.path, ignore_errors=True)
+        self.path.mkdir(parents=True, exist_ok=True)
+        (self.path / _MARK).touch()
+        self._state = _read_state(self.path / _STATE)
+        self._set_logs_aside()
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def choose_port(self, name: str, wish: int | None = None) -> int:
+        """The port that this name had before, or the wished one, if it is free; else another."""
+        known = self._state.get("ports")
+        ports = known if isinstance(known, dict) else {}
+        wanted = ports.get(name, wish)
+        if not (isinstance(wanted, int) and 0 < wanted < 1 << 16 and take_port(wanted)):
+            wanted = find_free_ports(1)[0]
+        self._state["ports"] = {**ports, name: wanted}
+        self._write_state()
+        return wanted
+
+    def keep_brokers(self, wanted: int | None, otherwise: int) -> int:
+        """How many brokers the cluster has: data of three is nothing for two."""
+        known = self._state.get("brokers")
+        if known is not None and wanted not in (None, known):
+            raise LabError(
+                f"the cluster in {self.path} has {known} brokers, not {wanted}: "
+                "leave --brokers away, begin anew with --fresh, or give another --dir"
+            )
+        count: int = known or wanted or otherwise
+        self._state["brokers"] = count
+        self._write_state()
+        return count
+
+    def _set_logs_aside(self) -> None:
+        previous = self.path / "logs.previous"
+        if self.logs.exists():
+            shutil.rmtree(previous, ignore_errors=True)
+            self.logs.rename(previous)
+        self.logs.mkdir()
+
+    def _write_state(self) -> None:
+        half = self.path / f"{_STATE}.new"
+        half.write_text(json.dumps(self._state, indent=1))
+        half.replace(self.path / _STATE)
+
+
+def _lock(path: Path) -> TextIO:
+    # Beside the directory, which may be emptied. The kernel lets go of it with the process.
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.with_name(f"{path.name}.lock").open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.seek(0)
+        holder = lock.read().strip()
+        lock.close()
+        raise LabError(
+            f"another `zklake run` (process {holder or 'unknown'}) uses {path}: "
+            "stop it first, or give this one its own --dir"
+        ) from error
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
+def _read_state(file: Path) -> dict[str, Any]:
+    try:
+        state = json.loads(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}

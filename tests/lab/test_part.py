@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from lab.part import Addresses, Part, Site, build_parts
+from lab.ports import find_free_ports
+from lab.product import Product
+from lab.supervision import Supervisor
+from tests.lab.test_supervision import Notes
+from zklake.errors import Fenced, SettingsError
+from zklake.health import serve_health
+
+SITE = Site("127.0.0.1:1", "127.0.0.1:1", "no/name", "/nowhere")
+
+
+def build(tmp_path: Path) -> list[Part]:
+    addresses = Addresses(*(f"127.0.0.1:{port}" for port in find_free_ports(3)))
+    return build_parts(SITE, addresses, tmp_path)
+
+
+def test_readiness_is_what_readyz_says(tmp_path: Path) -> None:
+    watch = build(tmp_path)[0]
+    assert watch.find_obstacle() == "does not answer yet"
+    said: list[str | None] = ["scanning the tree", None]
+    with serve_health(watch.http, CollectorRegistry(), lambda: said.pop(0)):
+        assert watch.find_obstacle() == "scanning the tree"
+        assert watch.find_obstacle() is None
+
+
+def test_one_that_listens_everywhere_is_asked_here(tmp_path: Path) -> None:
+    port = find_free_ports(1)[0]
+    part = Part("stream", [], f"0.0.0.0:{port}", tmp_path)
+    with serve_health(f"127.0.0.1:{port}", CollectorRegistry(), lambda: None):
+        assert part.find_obstacle() is None
+
+
+def test_no_part_comes_back_from_what_a_restart_does_not_mend(tmp_path: Path) -> None:
+    parts = {part.name: part for part in build(tmp_path)}
+    assert Fenced.exit_code in parts["watch"].policy.final_codes
+    assert all(SettingsError.exit_code in part.policy.final_codes for part in parts.values())
+
+
+def test_a_wrong_setting_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    ended = threading.Event()
+    supervisor = Supervisor(Notes(), ended.set)
+    product = Product(SITE, build(tmp_path), supervisor)
+    product.launch("watch")
+    try:
+        assert ended.wait(30)
+    finally:
+        supervisor.stop()
+        product.close()
+    assert supervisor.error is not None
+    assert supervisor.error.exit_code == SettingsError.exit_code
+    assert "cluster = 'no/name'" in str(supervisor.error)
