@@ -86,10 +86,14 @@ class App:
         return HTMLResponse(render(page, asked, data, page.draw(asked, data), mark))
 
     async def _say_ready(self, request: Request) -> Response:
-        pulse = await run_in_threadpool(self.pulse.take)
+        pulse = await run_in_threadpool(self._look)
         if pulse.watermark_at is None:
             return PlainTextResponse("nothing is folded yet\n", 503)
         return PlainTextResponse("ready\n")
+
+    def _look(self) -> Pulse:
+        self.tables.look()
+        return self.pulse.take()
 
     async def _stream(self, request: Request) -> Response:
         name = request.query_params.get("page", "")

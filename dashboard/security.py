@@ -65,7 +65,8 @@ class Guard:
             )
         if is_foreign(headers):
             return PlainTextResponse("another site may only link to a page\n", 403)
-        if path not in _OPEN and not _is_authorized(headers.get("authorization", ""), self._options):
+        given = headers.get("authorization", "")
+        if path not in _OPEN and not _is_authorized(given, self._options):
             return PlainTextResponse(
                 "want the user and password, or the token, of the dashboard's settings\n",
                 401,

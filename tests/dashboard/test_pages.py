@@ -18,7 +18,7 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from tests.dashboard.addresses import ADDRESSES, name_api, write_address
 from tests.dashboard.conftest import open_client
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
-from tests.dashboard.story_lake import CLUSTER
+from tests.dashboard.story_lake import CLUSTER, write_story
 from tests.delta_tables.small_lake import write_lake
 from zklake.cli.main import app as zklake
 
@@ -176,6 +176,14 @@ def test_an_empty_lake_is_no_error(empty_client: TestClient, address: str) -> No
     answer = empty_client.get(address)
     assert answer.status_code == 200
     assert "Nothing is folded yet: start `zklake watch`" in answer.text
+
+
+def test_it_is_ready_once_something_is_folded(tmp_path: Path) -> None:
+    client = open_client(Options(str(tmp_path), CLUSTER))
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.text) == (503, "nothing is folded yet\n")
+    write_story(str(tmp_path))
+    assert client.get("/readyz").text == "ready\n"
 
 
 def test_a_lake_without_the_tables_of_lag(tmp_path: Path) -> None:

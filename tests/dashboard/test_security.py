@@ -84,6 +84,7 @@ def test_a_password_or_a_token_is_asked_for_everywhere_but_at_the_pulse(lake: st
     for headers in wrong:
         assert client.get("/api/groups", headers=headers).status_code == 401
     assert client.get("/healthz").status_code == 200
+    assert client.get("/readyz").text == "ready\n"
     assert "word" not in repr(options)
     assert "t0ken" not in repr(options)
 
