@@ -26,6 +26,7 @@ WITH points AS (
     coalesce(sum(added), 0) AS added,
     coalesce(sum(produced), 0) AS produced,
     coalesce(sum(consumed), 0) AS consumed,
+    coalesce(sum(consumed) FILTER (WHERE added > 0), 0) AS consumed_there,
     min(from_at) FILTER (WHERE added > 0) AS from_at,
     min(coalesce(from_at, at)) AS began_at,
     array_agg('partition ' || topic || ' ' || partition) FILTER (WHERE added > 0) AS partitions,
@@ -88,6 +89,7 @@ WITH points AS (
     sum(added) AS added,
     sum(produced) AS produced,
     sum(consumed) AS consumed,
+    sum(consumed_there) AS consumed_there,
     first_value(produced_before ORDER BY at) AS produced_before,
     first_value(consumed_before ORDER BY at) AS consumed_before,
     first_value(CAST(former_at - pace_at AS BIGINT) ORDER BY at) AS pace_us,
@@ -271,15 +273,17 @@ WITH points AS (
   JOIN events
     ON events.cluster = keyed.cluster
     AND events.shared = keyed.shared
-  -- Who is gone is missed only when the session has expired.
+  -- Who reads no more is missed only when the session has expired.
   WHERE events.at IS NULL
-    OR events.at - CASE WHEN events.cause IN ('member_lost', 'broker_left')
+    OR events.at - CASE
+      WHEN events.cause IN ('member_lost', 'broker_left') AND keyed.consumed_there <= 0
       THEN INTERVAL '30 seconds' ELSE INTERVAL '0 seconds' END
       <= CASE WHEN starts_with(events.shared, 'hour ') THEN keyed.risen_at ELSE keyed.to_at END
     AND events.until_at >= keyed.from_at - INTERVAL '5 minutes'
 ), gathered AS (
   SELECT cluster, coordinator, group_id, rise, from_at, risen_at, to_at, steep_from_at, steep_at,
-    lag_before, added, produced, consumed, produced_before, consumed_before, pace_us,
+    lag_before, added, produced, consumed, consumed_there, produced_before, consumed_before,
+    pace_us,
     rewound, rewound_at, rewound_seq, stalled_at, stalled_seq, stopped_at, stopped_seq,
     unowned_at, unowned_seq,
     cause, weight, entity, source_table, each,
@@ -292,7 +296,8 @@ WITH points AS (
     sum(attempts) FILTER (WHERE is_meanwhile) AS attempts
   FROM met
   GROUP BY cluster, coordinator, group_id, rise, from_at, risen_at, to_at, steep_from_at, steep_at,
-    lag_before, added, produced, consumed, produced_before, consumed_before, pace_us,
+    lag_before, added, produced, consumed, consumed_there, produced_before, consumed_before,
+    pace_us,
     rewound, rewound_at, rewound_seq, stalled_at, stalled_seq, stopped_at, stopped_seq,
     unowned_at, unowned_seq,
     cause, weight, entity, source_table, each
@@ -320,14 +325,20 @@ WITH points AS (
       WHEN 'offsets_rewound' THEN CASE WHEN rewound * 2 >= added THEN 98.0 END
       WHEN 'rebalance_storm' THEN
         CASE WHEN greatest(came, gone) >= 3 AND all_attempts >= 5 THEN 95.0 END
-      WHEN 'consumer_stalled' THEN CASE WHEN stalled_seq IS NOT NULL THEN 91.0 END
-      WHEN 'group_stopped' THEN CASE WHEN stopped_seq IS NOT NULL THEN 56.0 END
+      WHEN 'consumer_stalled' THEN CASE WHEN stalled_seq IS NOT NULL THEN
+        CASE WHEN unowned_seq IS NULL THEN 91.0 ELSE 57.0 END END
+      WHEN 'group_stopped' THEN CASE WHEN stopped_seq IS NOT NULL THEN
+        CASE WHEN stopped_at > steep_at AND consumed_there > 0 THEN 26.0 ELSE 56.0 END END
       WHEN 'partitions_unowned' THEN CASE WHEN unowned_seq IS NOT NULL THEN 58.0 END
       WHEN 'producer' THEN CASE WHEN is_slow THEN 20.0
-        WHEN produce_rate >= 1.5 * produce_before THEN 65.0 ELSE 15.0 END
+        WHEN produce_rate >= 1.5 * produce_before THEN 65.0
+        WHEN produce_before IS NULL AND consumed_there > 0 THEN 45.0 ELSE 15.0 END
       WHEN 'member_came' THEN NULL
-      -- What had settled before the lag rose cost it nothing any more.
-      WHEN 'rebalance' THEN CASE WHEN times_meanwhile > 0 THEN weight ELSE weight - 30 END
+      -- What had settled before the lag rose cost it nothing any more; nor did what came after
+      -- most of it, if they were read all the time.
+      WHEN 'rebalance' THEN
+        CASE WHEN times_meanwhile > 0 AND NOT is_late THEN weight ELSE weight - 30 END
+      WHEN 'member_lost' THEN CASE WHEN is_late THEN weight - 50 ELSE weight END
       ELSE weight
     END AS weight,
     CASE cause
@@ -377,7 +388,9 @@ WITH points AS (
       ELSE seq
     END AS source_seq
   FROM (
-    SELECT *, coalesce(consume_rate < 0.7 * consume_before, consumed <= 0) AS is_slow
+    SELECT *,
+      coalesce(consume_rate < 0.7 * consume_before, consumed <= 0) AS is_slow,
+      at > steep_at AND consumed_there > 0 AS is_late
     FROM surveyed
   )
 ), scored AS (

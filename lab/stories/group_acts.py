@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lab.stories.step import Act, Fields
+from lab.stories.truth import now_ms
 from lab.zookeeper_consumer.process import ConsumerProcess
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class KillMember(MemberAct):
     fact: ClassVar[str] = "member_killed"
 
     def perform(self, stage: Stage) -> Fields:
+        stage.killed_ms[self.member_id] = now_ms()
         stage.members[self.member_id].kill()
         return {}
 
@@ -113,11 +115,12 @@ class CrashMember(MemberAct):
 
     def perform(self, stage: Stage) -> Fields:
         process = stage.members.pop(self.member_id)
+        killed_ms = stage.killed_ms.pop(self.member_id, now_ms())
         if process.is_alive():
             process.kill()
         stage.wait_until_gone(self.registration)
         process.close()
-        return {"how": "crash"}
+        return {"how": "crash", "killed_ms": killed_ms}
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,8 @@ class Stage(Startable):
         self.members: dict[str, ConsumerProcess] = {}
         # By group and client id.
         self.kafka_members: dict[tuple[str, str], KafkaMember] = {}
+        # When members were killed that ZooKeeper still takes for alive.
+        self.killed_ms: dict[str, int] = {}
         # Sessions that write what a member would, by member id.
         self.impostors: dict[str, KazooClient] = {}
         self._speed = speed

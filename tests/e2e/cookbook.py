@@ -69,8 +69,10 @@ _HEAD = """# Cookbook
 
 Made by `python -m tests.e2e.cookbook LAKE`; do not edit. The questions are the files of
 `examples/queries`; the answers are those of `zklake sql` to a lake into which every
-[story](stories.md) was folded, on a cluster of three brokers. A test holds each of them to what the
-stories really did. Long answers and long lines are cut (…).
+[story](stories.md) was folded, on a cluster of three brokers. The names and times in the SQL here
+were put in from the stories; the files themselves say `orders`, `readers` and
+`2026-11-16T03:12:00Z`. A test holds each answer to what the stories really did. Long answers and
+long lines are cut (…).
 
 To ask your own lake, hand a file to `zklake sql`; a line that begins with `-- Change` says which of
 its names and times are yours to change:

@@ -9,7 +9,8 @@ Fact = dict[str, Any]
 
 _HOUR_MS = 3_600_000
 # Fields that the tables cannot contradict.
-_UNSEEN = {"story", "seed", "n", "kind", "fact", "from_ms", "to_ms", "commits", "how", "by"}
+_UNSEEN = {"story", "seed", "n", "kind", "fact", "from_ms", "to_ms"}
+_UNSEEN |= {"commits", "how", "by", "killed_ms"}
 
 
 def antedate(fact: Fact) -> Fact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from tests.e2e.lake_past import LATE_MS, Fact, LakePast
 from tests.e2e.story_table_admin import ADMIN_ACTS
@@ -54,6 +55,58 @@ def _member_left(past: LakePast, fact: Fact) -> list[int]:
     return [end["valid_to_seq"]]
 
 
+def _member_unregistered(past: LakePast, fact: Fact) -> list[int]:
+    end = past.ended("consumer_membership", fact, **_name_member(fact))
+    expect(end["ended_by"] == "deleted", "it was deleted by itself")
+    return [end["valid_to_seq"]]
+
+
+def _owners_claimed(past: LakePast, fact: Fact) -> list[int]:
+    for tenure in _name_tenures(fact):
+        row = past.began("ownership_history", fact, **tenure)
+        expect(row["owner"] == f"{fact['member_id']}-0", "it owns them now")
+    return []
+
+
+def _owners_lost(past: LakePast, fact: Fact) -> list[int]:
+    for tenure in _name_tenures(fact):
+        end = past.ended("ownership_history", fact, **tenure, ended_by="session_closed")
+        expect(end["owner_member_id"] == fact["member_id"], "they were its own")
+    return []
+
+
+def _name_tenures(fact: Fact) -> list[dict[str, Any]]:
+    partitions, of_group = fact["partitions"], {"group_id": fact["group"], "topic": fact["topic"]}
+    return [{**of_group, "partition": partition} for partition in partitions]
+
+
+def _kafka_member_joined(past: LakePast, fact: Fact) -> list[int]:
+    birth = past.began("consumer_membership", fact, coordinator="kafka", **_name_member(fact))
+    expect(birth["client_id"] == fact["client_id"], "the client is called so")
+    expect(dict(birth["subscription"] or {}) == fact["subscription"], "it subscribed to this")
+    expect(birth["generation"] > 0 and birth["session"] is None, "Kafka keeps it")
+    return [birth["valid_from_seq"]]
+
+
+def _kafka_member_left(past: LakePast, fact: Fact) -> list[int]:
+    end = past.ended("consumer_membership", fact, coordinator="kafka", **_name_member(fact))
+    expect(end["ended_by"] == "deleted", "the group no longer names it")
+    expect(end["client_id"] == fact["client_id"], "the client is called so")
+    group = {"coordinator": "kafka", "group_id": fact["group"]}
+    for tenure in past.find("ownership_history", **group, owner_member_id=fact["member_id"]):
+        outlives = tenure["is_open"] or tenure["valid_to_at"] > end["valid_to_at"]
+        expect(not outlives, f"what it owned went too: {tenure}")
+    return [end["valid_to_seq"]]
+
+
+def _kafka_offsets_committed(past: LakePast, fact: Fact) -> list[int]:
+    group = {"coordinator": "kafka", "group_id": fact["group"], "topic": fact["topic"]}
+    written = past.list_begun("consumer_offsets", fact, **group)
+    offsets = {str(row["partition"]): row["committed_offset"] for row in written}
+    expect(offsets == fact["offsets"], f"these were committed, not {offsets}")
+    return []
+
+
 def _offsets_rewound(past: LakePast, fact: Fact) -> list[int]:
     of_group = {"group_id": fact["group"], "topic": fact["topic"]}
     written = past.list_begun("consumer_offsets", fact, **of_group)
@@ -77,5 +130,11 @@ ACTS: Mapping[str, Callable[[LakePast, Fact], list[int]]] = {
     **ADMIN_ACTS,
     "member_joined": _member_joined,
     "member_left": _member_left,
+    "member_unregistered": _member_unregistered,
+    "owners_claimed": _owners_claimed,
+    "owners_lost": _owners_lost,
     "offsets_rewound": _offsets_rewound,
+    "kafka_member_joined": _kafka_member_joined,
+    "kafka_member_left": _kafka_member_left,
+    "kafka_offsets_committed": _kafka_offsets_committed,
 }

@@ -47,8 +47,9 @@ def _topic_is_gone(past: LakePast, fact: Fact, ms: int) -> Fact:
 
 
 def _owners_are(past: LakePast, fact: Fact, ms: int) -> Fact:
-    members = past.at("consumer_membership", ms, group_id=fact["group"])
-    owned = past.at("ownership_history", ms, group_id=fact["group"], topic=fact["topic"])
+    group = _name_group(fact)
+    members = past.at("consumer_membership", ms, **group)
+    owned = past.at("ownership_history", ms, **group, topic=fact["topic"])
     return {
         "members": sorted(row["member_id"] for row in members),
         "owners": {str(row["partition"]): row["owner"] for row in owned},
@@ -56,8 +57,13 @@ def _owners_are(past: LakePast, fact: Fact, ms: int) -> Fact:
 
 
 def _offsets_are(past: LakePast, fact: Fact, ms: int) -> Fact:
-    committed = past.at("consumer_offsets", ms, group_id=fact["group"], topic=fact["topic"])
+    committed = past.at("consumer_offsets", ms, **_name_group(fact), topic=fact["topic"])
     return {"offsets": {str(row["partition"]): row["committed_offset"] for row in committed}}
+
+
+def _name_group(fact: Fact) -> dict[str, str]:
+    coordinator = "kafka" if fact["fact"].startswith("kafka_") else "zookeeper"
+    return {"coordinator": coordinator, "group_id": fact["group"]}
 
 
 def _config_is(past: LakePast, fact: Fact, ms: int) -> Fact:
@@ -83,4 +89,6 @@ VIEWS: Mapping[str, Callable[[LakePast, Fact, int], Fact]] = {
     "owners_are": _owners_are,
     "offsets_are": _offsets_are,
     "config_is": _config_is,
+    "kafka_owners_are": _owners_are,
+    "kafka_offsets_are": _offsets_are,
 }

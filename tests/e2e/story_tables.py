@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 
 from tests.e2e.lake_past import GONE, LATE_MS, Fact, LakePast, Row
 from tests.e2e.story_table_acts import ACTS
+from tests.e2e.story_table_lag import check_lag
 from tests.e2e.story_table_states import check_state
 from tests.reference.past import Contradiction
 
-# Messages have no table.
-UNTOLD = ("produced",)
+# Messages have no table, nor has what a member does not do.
+UNTOLD = ("produced", "member_killed", "kafka_member_stalled")
 _LIVES = (
     "broker_membership",
     "topics",
@@ -42,8 +43,18 @@ def check_fact(past: LakePast, fact: Fact) -> list[int]:
         return []
     if fact["kind"] == "act":
         return ACTS[fact["fact"]](past, fact)
-    check_state(past, fact)
+    check = check_lag if fact["fact"] == "lag_is" else check_state
+    check(past, fact)
     return []
+
+
+def is_found_out(lie: Fact, past: LakePast) -> bool:
+    """Whether the tables contradict it."""
+    try:
+        check_fact(past, lie)
+    except Contradiction:
+        return True
+    return False
 
 
 def _find_unexplained(past: LakePast, facts: list[Fact], explained: set[int]) -> Iterator[str]:

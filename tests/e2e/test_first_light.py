@@ -1,4 +1,4 @@
-"""From a broker's death to rows in a Delta table, through the commands a user runs."""
+"""From a broker's death to rows in a Delta table, through the command a user runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from delta_tables.reading import open_table, read_rows
+from lab.ports import take_port
 
 
 @pytest.mark.e2e
@@ -19,6 +20,7 @@ def test_a_broker_dies_and_comes_back_as_rows(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "zklake", "run", "--once", "--json", "--dir", str(place)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1190, check=False)
     assert done.returncode == 0, done.stderr
+    print(done.stderr)
     rows = json.loads(done.stdout)
     lives = {broker: [r for r in rows if r["broker_id"] == broker] for broker in (0, 1, 2)}
     assert [len(lives[broker]) for broker in (0, 1, 2)] == [1, 1, 2]
@@ -29,6 +31,19 @@ def test_a_broker_dies_and_comes_back_as_rows(tmp_path: Path) -> None:
     assert second["broker_epoch"] > first["broker_epoch"]
     assert first["valid_from_at"] < first["valid_to_at"] <= second["valid_from_at"]
     check_lake(str(place / "lake"))
+    check_remains(place)
+
+
+def check_remains(place: Path) -> None:
+    """Nothing listens any more; what the next run needs is there."""
+    state = json.loads((place / "state.json").read_text())
+    assert state["brokers"] == 3
+    assert {"zookeeper-1", "broker-0", "broker-2", "watch", "stream"} <= state["ports"].keys()
+    assert all(map(take_port, state["ports"].values()))
+    logs = {path.name for path in (place / "logs").iterdir()}
+    assert {"zookeeper-1.log", "broker-0.log", "watch.log", "stream.log"} <= logs
+    # Nothing but the story has ended anything.
+    assert (place / "logs" / "watch.log").read_text().count("log taken") == 1
 
 
 def check_lake(lake: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -28,19 +27,42 @@ from streaming.query import Stream
 from streaming.rebuild import check_names, rebuild
 from tests.e2e.answers import ANSWERS, ask
 from tests.e2e.cookbook import write_truth
-from tests.e2e.lake_past import LakePast, read_table
+from tests.e2e.lake_differences import (
+    find_differences,
+    find_lag_differences,
+    read_machine_tables,
+)
+from tests.e2e.lake_past import LakePast
 from tests.e2e.lies import antedate, falsify, is_absence
-from tests.e2e.story_tables import UNTOLD, check_fact
+from tests.e2e.story_causes import CAUSES, find_first_cause, name_entity
+from tests.e2e.story_rebalances import (
+    check_kafka_rebalances,
+    check_rebalances,
+    falsify_rebalance,
+    find_rebalances,
+    list_groups,
+    pick_changes,
+)
+from tests.e2e.story_reports import check_attempts, read_reports
+from tests.e2e.story_statuses import (
+    SPELLS,
+    STATUSES,
+    check_spell,
+    find_wrong_ends,
+    find_wrong_numbers,
+)
+from tests.e2e.story_tables import UNTOLD, check_fact, is_found_out
 from tests.e2e.story_tables import find_contradictions as find_table_contradictions
-from tests.e2e.theatre import Theatre, open_theatre
+from tests.e2e.theatre import RULES, Theatre, open_theatre
 from tests.e2e.told import Told
+from tests.e2e.view_past import find_unconforming
 from tests.examples import EXAMPLES, Example
-from tests.reference.fold.tables import Tables, fold_events
+from tests.reference.fold.tables import fold_events
 from tests.reference.past import Contradiction
-from tests.reference.story_truth import find_contradictions
+from tests.reference.story_truth import UNTRACED, find_contradictions
 from tests.reference.tree import Change, fold
 from tests.reference.txnlog import read_dir
-from tests.streaming.test_law import NAMES, sort_rows
+from tests.streaming.test_law import NAMES
 from zklake.events.envelope import Event
 
 pytestmark = [
@@ -86,7 +108,9 @@ def lake(
 ) -> str:
     """The log, streamed into Delta tables."""
     path = str(tmp_path_factory.mktemp("lake"))
-    stream = Stream(theatre.bootstrap, theatre.topic, theatre.name, path, max_records=BATCH)
+    stream = Stream(
+        theatre.bootstrap, theatre.topic, theatre.name, path, max_records=BATCH, rules=RULES
+    )
     totals = run_once(spark, stream)
     print(f"{totals.events} events in {totals.batches} batches")
     assert (totals.events, totals.quarantined) == (len(log), 0)
@@ -140,7 +164,7 @@ def test_the_truth_of(story: Story, theatre: Theatre) -> None:
     changes = read_changes(theatre.cluster)
     assert find_contradictions(facts, changes) == []
     # The checker does not nod at everything: an hour earlier none of this was so.
-    acts = [fact for fact in facts if fact["kind"] == "act" and fact["fact"] != "produced"]
+    acts = [fact for fact in facts if fact["kind"] == "act" and fact["fact"] not in UNTRACED]
     lies = [antedate(fact) for fact in acts]
     assert len(find_contradictions(lies, changes)) == len(lies)
 
@@ -165,12 +189,66 @@ def test_the_tables_of(story: Story, theatre: Theatre, past: LakePast) -> None:
             assert finding.startswith("no act explains")
 
 
-def is_found_out(lie: dict[str, Any], past: LakePast) -> bool:
-    try:
-        check_fact(past, lie)
-    except Contradiction:
-        return True
-    return False
+@pytest.fixture(scope="module")
+def changes(theatre: Theatre, lake: str) -> list[Change]:
+    """All that ZooKeeper wrote down while the stories were told."""
+    return read_changes(theatre.cluster)
+
+
+@stories
+def test_the_statuses_of(story: Story, theatre: Theatre, log: list[Event], past: LakePast) -> None:
+    facts = theatre.facts.get(story.name) or pytest.skip("it was not told to its end")
+    assert list(find_wrong_ends(past, facts, log[-1].observed_at_ms)) == []
+    for spell in SPELLS.get(story.name, ()):
+        check_spell(past, facts, spell)
+        # An hour earlier it was not so, nor was it another status, which comes by other acts.
+        lies = [([*map(antedate, facts)], spell)]
+        others = {"REWIND", "ABANDONED"} - {spell.status}
+        lies += [(facts, spell._replace(status=status)) for status in others]
+        for told, one in lies:
+            with pytest.raises(Contradiction):
+                check_spell(past, told, one)
+
+
+def test_every_status_is_told_and_every_lag_is_what_its_row_says(past: LakePast) -> None:
+    assert list(find_wrong_numbers(past)) == []
+    assert {row["status"] for row in past.find("offset_lag")} >= {*STATUSES}
+
+
+@stories
+def test_the_rebalances_of(
+    story: Story, theatre: Theatre, past: LakePast, changes: list[Change]
+) -> None:
+    facts = theatre.facts.get(story.name) or pytest.skip("it was not told to its end")
+    assert list(check_kafka_rebalances(past, facts)) == []
+    for group in list_groups(facts):
+        rows, own = find_rebalances(past, group), pick_changes(changes, group)
+        assert list(check_rebalances(rows, own, facts, group)) == []
+        assert list(check_attempts(rows, read_reports(theatre.reports, group))) == []
+        lies = [lie for row in rows for lie in falsify_rebalance(row)]
+        print(f"{group}: {len(rows)} rebalances, {len(lies)} lies")
+        for true, lie in lies:
+            told = [lie if row is true else row for row in rows]
+            assert list(check_rebalances(told, own, facts, group)), lie
+
+
+@stories
+def test_the_owners_conform_in(
+    story: Story, theatre: Theatre, tables: dict[str, DeltaTable]
+) -> None:
+    facts = theatre.facts.get(story.name) or pytest.skip("it was not told to its end")
+    assert list(find_unconforming(tables, facts)) == []
+
+
+def test_the_true_cause_of_a_rise_is_named_first(
+    theatre: Theatre, tables: dict[str, DeltaTable]
+) -> None:
+    rows = query_rows(tables, "SELECT * FROM root_cause")
+    for story, wanted in CAUSES.items():
+        first = find_first_cause(rows, theatre.facts[story], wanted)
+        print(f"{story}: {first.get('cause')} of {first.get('entity')}: {first.get('evidence')}")
+        assert first.get("cause") == wanted.cause, (story, first)
+        assert name_entity(theatre.facts[story], wanted) in (None, first["entity"])
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -185,23 +263,11 @@ def test_the_answer_to(example: Example, told: Told, tables: dict[str, DeltaTabl
             check(told, [])
 
 
-def find_differences(theatre: Theatre, lake: str, wanted: Tables) -> list[Any]:
-    """By table, the first row that is not the reference's: what there is, what there should be."""
-    found: list[Any] = []
-    for name in NAMES:
-        rows = read_table(lake, theatre.name, name)
-        got, right = (sort_rows(side).get(theatre.name, []) for side in (rows, wanted[name]))
-        pairs = zip(got, right, strict=False)
-        differing = [pair for pair in pairs if pair[0] != pair[1]]
-        if len(got) != len(right) or differing:
-            found.append((name, len(got), len(right), differing[:1]))
-    return found
-
-
 def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:
     wanted = fold_events(log)
     print({name: len(rows) for name, rows in wanted.items()})
-    assert find_differences(theatre, lake, wanted) == []
+    assert find_differences(theatre.name, lake, wanted) == []
+    assert find_lag_differences(theatre.name, lake, log) == {}
     seqs = read_rows(lake, theatre.name, "SELECT seq FROM znode_events ORDER BY seq")
     assert seqs == [{"seq": row["seq"]} for row in wanted["znode_events"]]
     # Nothing was hidden; a watcher that stops may say so, as its last word.
@@ -212,7 +278,9 @@ def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event],
 def test_rebuilt_is_what_the_reference_says(
     theatre: Theatre, log: list[Event], lake: str, spark: SparkSession
 ) -> None:
-    wanted = fold_events(log)
-    counts = rebuild(Lake(spark, lake, theatre.name), check_names(()), theatre.topic, print)
-    assert counts == {name: len(wanted[name]) for name in counts}
-    assert find_differences(theatre, lake, wanted) == []
+    wanted, streamed = fold_events(log), read_machine_tables(theatre.name, lake)
+    place = Lake(spark, lake, theatre.name)
+    counts = rebuild(place, check_names(()), theatre.topic, print, rules=RULES)
+    assert {name: counts[name] for name in NAMES} == {name: len(wanted[name]) for name in NAMES}
+    assert find_differences(theatre.name, lake, wanted) == []
+    assert read_machine_tables(theatre.name, lake) == streamed

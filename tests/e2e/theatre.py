@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -12,12 +13,29 @@ import msgspec
 
 from lab.cluster import Cluster
 from lab.stories import BROKER_SETTINGS
+from streaming.machines.lag.status import Thresholds
+from streaming.machines.rebalances.episode import Pace
+from streaming.machines.registry import Rules
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
 from zklake.events.envelope import Event
 from zklake.events.topics import name_topics
 
 Fact = dict[str, Any]
 _LAST_BATCH_S = 30.0
+SAMPLE_MS = 1_000
+_SAMPLING = {
+    "ZKLAKE_WATCHER__SAMPLING": "true",
+    "ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": str(SAMPLE_MS // 1000),
+}
+# A story's seconds are somebody's minutes; the lab's consumers try again after half a second, and
+# who is dead is not STALLED: its session expires before.
+THRESHOLDS = Thresholds(
+    stalled_after_ms=5_000,
+    warn_after_ms=2_000,
+    unowned_after_ms=2_000,
+    abandoned_after_ms=20_000,
+)
+RULES = Rules(THRESHOLDS, Pace(quiet_ms=1_000, fail_ms=3_000, extra_round_ms=300))
 
 
 @dataclass
@@ -43,6 +61,11 @@ class Theatre:
         """The log."""
         return name_topics(self.name).events
 
+    @property
+    def reports(self) -> Path:
+        """Where the lab's consumers leave theirs."""
+        return self.cluster.logs / "consumers"
+
     def make_whole(self) -> None:
         """Every broker alive, also after a story that failed."""
         for broker in self.cluster.brokers:
@@ -51,6 +74,7 @@ class Theatre:
 
     def close_curtain(self) -> list[Event]:
         """Let the watcher say all there is and stop; returns the whole log."""
+        time.sleep(2 * SAMPLE_MS / 1000)
         with closing(LogTail(self.bootstrap, self.name)) as tail:
             catch_up(self.watcher, tail)
             self.watcher.leash.stop(_LAST_BATCH_S)
@@ -64,7 +88,9 @@ def open_theatre(zookeeper_version: str, log: str, directory: Path) -> Iterator[
     name = f"stories-{zookeeper_version.replace('.', '')}"
     with (
         Cluster(3, zookeeper_version=zookeeper_version, settings=BROKER_SETTINGS) as cluster,
-        WatcherProcess(cluster.zookeeper_connect, log, directory, cluster=name) as watcher,
+        WatcherProcess(
+            cluster.zookeeper_connect, log, directory, cluster=name, environ=_SAMPLING
+        ) as watcher,
     ):
         with closing(LogTail(log, name)) as tail:
             catch_up(watcher, tail)

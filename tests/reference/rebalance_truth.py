@@ -66,18 +66,22 @@ class Episode:
                 claiming.discard(step.session)
         return max(rounds.values(), default=0)
 
-    @property
-    def conflicts(self) -> int:
-        """Claims of this rebalance that were given back."""
+    def count_conflicts(self, backoff_ms: int) -> int:
+        """Claims given back though nothing had happened since; unless new ones follow at once."""
         held: set[Partition] = set()
-        given_back = 0
+        given: dict[int, list[int]] = defaultdict(list)
+        count = 0
         for step in self.steps:
             if step.what == "claimed":
+                times = given.pop(step.session, [])
+                count += len(times) if times and step.ms - times[-1] >= backoff_ms else 0
                 held.add(step.place)
-            elif step.what == "released" and step.place in held:
+            elif step.what == "released" and not step.by_session_end and step.place in held:
+                given[step.session].append(step.ms)
                 held.discard(step.place)
-                given_back += not step.by_session_end
-        return given_back
+            if step.word:
+                held.clear()
+        return count + sum(map(len, given.values()))
 
     @property
     def moved(self) -> int:

@@ -94,9 +94,9 @@ def _member_left(past: Past, fact: Fact) -> list[Change]:
     path = f"/consumers/{fact['group']}/ids/{fact['member_id']}"
     end = past.only(fact, "delete", path)
     expect(end.session_close, "the registration went with its session")
-    took_ms = end.time_ms - fact["from_ms"]
-    # Of a crash the killing has a fact of its own, some time before.
-    expect(fact["how"] != "freeze" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
+    began_ms: int = fact["killed_ms"] if "killed_ms" in fact else fact["from_ms"]
+    took_ms = end.time_ms - began_ms
+    expect(fact["how"] == "stop" or took_ms >= _EXPIRY_MS, f"it expired, {took_ms} ms later")
     owners = f"/consumers/{fact['group']}/owners"
     for topic in past.children_at(owners, end.time_ms):
         for partition in past.children_at(f"{owners}/{topic}", end.time_ms):

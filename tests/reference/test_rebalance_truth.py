@@ -90,7 +90,9 @@ def test_refused_claims_are_given_back() -> None:
     play.close_session(6)
     *_, failed, end = play.tell()
     assert (failed.triggers[0].word, failed.outcome) == ("member_left", "failed")
-    assert (failed.attempts, failed.conflicts, failed.left_unowned) == (3, 3, 1)
+    assert (failed.attempts, failed.left_unowned) == (3, 1)
+    # The first was taken back within a millisecond; the others waited.
+    assert [failed.count_conflicts(ms) for ms in (300, 600)] == [3, 1]
     assert end.triggers[0].word == "session_expired"
 
 

@@ -17,8 +17,6 @@ from streaming.machines.rebalances.triggers import Trigger
 from streaming.steps.row import Moment, Row, open_row, tame
 
 Verdict = Literal["ongoing", "settled", "failed", "withdrawn"]
-# After a failed try comes the backoff, 2 s by default; an extra round follows at once.
-_EXTRA_ROUND_MS = 1000
 # Columns that are only known at its end.
 RESULTS = (
     *("members_after", "attempts", "conflicts", "partitions", "moved", "reacquired"),
@@ -31,6 +29,8 @@ class Pace(NamedTuple):
 
     quiet_ms: int = 2500
     fail_ms: int = 10_000
+    # After a failed try comes the backoff, 2 s by default; an extra round follows sooner.
+    extra_round_ms: int = 1000
 
 
 class Episode:
@@ -70,7 +70,7 @@ class Episode:
         waited = now_ms - self.memory.last_ms
         if self.memory.is_weak:
             return "withdrawn" if waited >= pace.fail_ms else "ongoing"
-        if waited <= min(pace):
+        if waited <= min(pace.quiet_ms, pace.fail_ms):
             return "ongoing"
         if self.is_settled(roster):
             return "settled" if waited > pace.quiet_ms else "ongoing"
@@ -106,7 +106,7 @@ class Episode:
             self.row["triggers"] = [*self.row["triggers"], trigger.word]
         memory.is_explained = True
 
-    def note_owner(self, change: Change, at: Moment, now_ms: int) -> None:
+    def note_owner(self, change: Change, at: Moment, now_ms: int, pace: Pace) -> None:
         """An owner was claimed or released; one that was only seen to stand is no claim."""
         assert change.topic is not None
         assert change.partition is not None
@@ -120,9 +120,17 @@ class Episode:
         if change.cause == "seen":
             touched.released_ms = None
         elif isinstance(after, OwnerState):
+            self._settle_tries(after, now_ms, pace)
             self._claim(touched, after, at, now_ms)
         elif isinstance(before, OwnerState):
             self._release(touched, before, change.cause, now_ms)
+
+    def _settle_tries(self, owner: OwnerState, now_ms: int, pace: Pace) -> None:
+        """It claims again: what it gave back was a failed try if it waited, else an extra round."""
+        tries = self.memory.tries.setdefault(str(owner.session), Tries())
+        if now_ms - tries.given_ms >= pace.extra_round_ms:
+            self.memory.conflicts += tries.given_back
+        tries.given_back = 0
 
     def _claim(self, touched: Touched, owner: OwnerState, at: Moment, now_ms: int) -> None:
         claimed_ms = tame(at.at_ms)
@@ -131,9 +139,6 @@ class Episode:
             touched.unowned_ms += max(0, hole)
         touched.released_ms, touched.claim_seq, touched.is_held = None, at.seq, True
         tries = self.memory.tries.setdefault(str(owner.session), Tries())
-        if now_ms - tries.given_ms >= _EXTRA_ROUND_MS:
-            self.memory.conflicts += tries.given_back
-        tries.given_back = 0
         tries.rounds += not tries.is_claiming
         tries.is_claiming = True
         self.memory.attempts = max(self.memory.attempts, tries.rounds)

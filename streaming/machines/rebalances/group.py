@@ -55,7 +55,7 @@ class Group:
         if is_causal(change):
             self._begin_or_note(change, at, now_ms, is_blind=is_blind)
         if is_owner and self.episode is not None:
-            self.episode.note_owner(change, at, now_ms)
+            self.episode.note_owner(change, at, now_ms, self.pace)
 
     def _begin_or_note(self, change: Change, at: Moment, now_ms: int, *, is_blind: bool) -> None:
         trigger, is_owner = read_trigger(change), is_of_owner(change)

@@ -26,7 +26,8 @@ def empty_episode(episode: Episode, roster: Roster) -> Row:
         t.had_owner or t.claim_seq is not None for t in touched
     )
     row = _end(episode, roster, "settled", episode.memory.last)
-    return row | {"partitions": 0, "left_unowned": left}
+    # Owner znodes may still seem to stand: they go with the same session, in no certain order.
+    return row | {"partitions": 0, "left_unowned": left, "moved": 0, "reacquired": 0}
 
 
 def _end(episode: Episode, roster: Roster, outcome: str, moment: Moment) -> Row:

@@ -116,7 +116,7 @@ class Episode:
         both = {
             key: (self.owned[key], one)
             for key, one in self.group.owners.items()
-            if key in self.owned
+            if key in self.owned and not is_emptied
         }
         names = {key: (was.member_id, now.member_id) for key, (was, now) in both.items()}
         known = {key: pair for key, pair in names.items() if None not in pair}
