@@ -21,6 +21,7 @@ from bench import (
     restart,
     sampling,
     scan,
+    storm,
     zookeeper_tax,
 )
 from bench.figures import Report, describe_machine, draw_table
@@ -40,6 +41,7 @@ BENCHES = (
     ("aged", aged.measure),
     ("sampling", sampling.measure),
     ("lag_fold", lag_fold.measure),
+    ("storm", storm.measure),
 )
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from bench.figures import Figure, percentile, ratio
 from bench.generated import CLUSTER, GeneratedLake
+from bench.pages import measure_pages
 from bench.stage import Stage
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
@@ -65,6 +66,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         figures += _maintain(aged)
         figures += _count("after", aged)
         figures += _compare("maintained", spark, aged, fresh, plan, goal="≤ 1.5")
+        figures += measure_pages(aged.path, CLUSTER, "group-0", "topic-0")
         figures += _watch_heap(spark, aged, plan.heap_batches)
     finally:
         spark.stop()

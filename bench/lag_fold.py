@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bench.figures import Figure, ratio
+from bench.pages import measure_pages
 from bench.processes import read_rss_bytes
 from bench.stage import Stage
 from zklake.events.envelope import SEQ_PER_SECOND, Event, encode
@@ -54,7 +55,8 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         took = [_fold_round(spark, fold, log, number, stage) for number in range(rounds + _WARM_UP)]
     finally:
         spark.stop()
-    return _tell(groups, took[_WARM_UP:], lake.path)
+    pages = measure_pages(lake.path, _CLUSTER, "group-00001", "topic-0001")
+    return _tell(groups, took[_WARM_UP:], lake.path) + pages
 
 
 def _fold_round(

@@ -37,7 +37,7 @@ class Totals(Listener):
     def on_batch(self, summary: Summary, seconds: float) -> None:
         """Count one batch."""
         self.batches += 1
-        self.events += summary.good
+        self.events += summary.news
         self.quarantined += summary.bad
 
 

@@ -100,10 +100,14 @@ class Fold:
             again = read_after(self.lake, followed_seq, progress.seq)
             events = again.unionByName(events, allowMissingColumns=True)
         events = events.localCheckpoint()
-        summary = summarise(events, INTERVAL_TABLES, progress.seq, followed_seq)
+        summary = summarise(
+            events, INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset
+        )
         if summary.breaks:
             events = add_breaks(events).localCheckpoint()
-            summary = summarise(events, INTERVAL_TABLES, progress.seq, followed_seq)
+            summary = summarise(
+                events, INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset
+            )
         return events, summary
 
     def finish(self) -> None:

@@ -121,7 +121,7 @@ class ClusterMetrics:
         cluster, metrics = self._cluster, self._all
         self.batch_ended_at = time.monotonic()
         metrics.batches.labels(cluster).inc()
-        metrics.events.labels(cluster).inc(summary.good)
+        metrics.events.labels(cluster).inc(summary.news)
         metrics.quarantined.labels(cluster).inc(summary.bad)
         metrics.batch_seconds.labels(cluster).observe(seconds)
         if summary.last_seq is not None and summary.observed_at_ms is not None:

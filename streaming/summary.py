@@ -49,6 +49,8 @@ class Summary:
 
     bad: int
     good: int
+    # Of the good ones, those that were read from Kafka just now: the others had to wait for them.
+    news: int
     # Good records beyond the watermark, heartbeats left out.
     fresh: int
     # Of all znodes' values together.
@@ -100,17 +102,23 @@ def weigh(records: int, data_bytes: int) -> int:
 
 
 def summarise(
-    events: DataFrame, tables: Sequence[Table], seq: int = -1, followed_seq: int | None = None
+    events: DataFrame,
+    tables: Sequence[Table],
+    seq: int = -1,
+    followed_seq: int | None = None,
+    read_offset: int = -1,
 ) -> Summary:
     """Look once at a batch of parsed records (held in memory); `seq` is the watermark.
 
-    `followed_seq`: up to where the driver has followed the log, if not up to the watermark.
+    `followed_seq`: up to where the driver has followed the log, if not up to the watermark;
+    `read_offset`: up to where the log had been read before.
     """
     fresh = f"_good AND seq > {seq}"
     is_news = f"_good AND seq > {seq if followed_seq is None else followed_seq}"
     columns = {
         "bad": "count_if(NOT _good)",
         "good": "count_if(_good)",
+        "news": f"count_if(_good AND kafka_offset > {read_offset})",
         "fresh": f"count_if({fresh} AND op <> 'heartbeat')",
         "data_bytes": " + ".join(f"coalesce(sum(length({name})), 0)" for name in DATA_FIELDS),
         "last_seq": "max(IF(_good, seq, NULL))",
@@ -139,6 +147,7 @@ def summarise(
     return Summary(
         bad=sum(row["bad"] for row in rows),
         good=sum(row["good"] for row in rows),
+        news=sum(row["news"] for row in rows),
         fresh=sum(row["fresh"] for row in rows),
         data_bytes=sum(row["data_bytes"] for row in rows),
         last_seqs={row["_cluster"]: row["last_seq"] for row in rows if row["good"]},

@@ -134,7 +134,7 @@ class Worker(Listener):
         """A batch was folded and committed."""
         self._be_ready()
         self._metrics.count_batch(summary, seconds, time.time() * 1000)
-        self._log.debug("batch", events=summary.good, seconds=round(seconds, 3))
+        self._log.debug("batch", events=summary.news, seconds=round(seconds, 3))
 
     def on_phase(self, phase: str, seconds: float) -> None:
         """A phase of a batch has ended."""

@@ -56,6 +56,14 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "unowned_partitions",
         "offset_rewinds",
     ),
+    "Lag and rebalances": (
+        "lag_at",
+        "lag_now",
+        "lag_by_day",
+        "busiest_topics",
+        "rebalances_of_group",
+        "wrong_owners",
+    ),
     "What was seen, and what was not": (
         "blind_times",
         "unseen_values",
