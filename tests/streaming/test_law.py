@@ -21,7 +21,7 @@ from zklake.events.envelope import Event
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
-SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "300")))
+SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "200")))
 BATCHES = 4
 LENGTH = 80
 # Machines have a law of their own: tests/streaming/machines.
