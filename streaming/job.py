@@ -14,7 +14,7 @@ from pyspark import inheritable_thread_target
 from pyspark.sql import DataFrame
 
 from delta_tables import reading
-from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES, TABLE_BY_NAME
+from delta_tables.catalog import INTERVAL_TABLES, MACHINE_TABLES, STEP_TABLES, TABLE_BY_NAME
 from delta_tables.table import Table
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import ZNODE_EVENTS
@@ -68,7 +68,8 @@ class Fold:
         # Events that a batch had to leave to the next one.
         self._waiting: DataFrame | None = None
         # Up to where the driver need not follow the log again.
-        self._recalled_seq = find_recall_seq(lake, progress)
+        markers = {} if progress.log_id is None else self._hold_machines(progress.log_id)
+        self._recalled_seq = find_recall_seq(progress.seq, markers)
 
     def fold_batch(self, records: DataFrame, *, final: bool = False) -> Summary:
         """Fold one batch of rows of Spark's Kafka source; `final`: none follows for now."""
@@ -100,14 +101,11 @@ class Fold:
             again = read_after(self.lake, followed_seq, progress.seq)
             events = again.unionByName(events, allowMissingColumns=True)
         events = events.localCheckpoint()
-        summary = summarise(
-            events, INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset
-        )
+        scope = (INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset)
+        summary = summarise(events, *scope)
         if summary.breaks:
             events = add_breaks(events).localCheckpoint()
-            summary = summarise(
-                events, INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset
-            )
+            summary = summarise(events, *scope)
         return events, summary
 
     def finish(self) -> None:
@@ -123,7 +121,8 @@ class Fold:
         good = events.where("reason IS NULL")
         breaks = None
         if self._memory is None:
-            self._memory = recall(self.lake, log_id, self._recalled_seq, self.rules)
+            markers = self._hold_machines(log_id)
+            self._memory = recall(self.lake, log_id, self._recalled_seq, markers, self.rules)
             if self._recalled_seq < self.progress.seq:
                 # What is followed again lacks most of its heartbeats.
                 breaks = find_breaks(good)
@@ -226,6 +225,10 @@ class Fold:
             marker = reading.read_marker(self.lake.path, self.lake.cluster, table.name, log_id)
             self._held[table.name] = Held(marker)
         return self._held[table.name]
+
+    def _hold_machines(self, log_id: str) -> dict[str, int]:
+        """Markers of the machines' tables, by name."""
+        return {table.name: self._hold(table, log_id).marker for table in MACHINE_TABLES}
 
     def _append_events(self, events: DataFrame, summary: Summary, mark: Mark) -> None:
         progress = self.progress

@@ -6,19 +6,19 @@ still stood at the watermark, and are remembered as they stood.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
 from deltalake import DeltaTable
 
 from delta_tables import reading
-from delta_tables.catalog import MACHINE_TABLES, STEP_TABLES, TABLES
+from delta_tables.catalog import STEP_TABLES, TABLES
 from delta_tables.table import Table
 from streaming.frames import Frames
 from streaming.lake import Lake
 from streaming.machines.registry import Rules
 from streaming.past_rows import read_ms
-from streaming.progress import Progress
 from streaming.recall_crew import recall_crew
 from streaming.sessions import Ephemeral, Sessions
 from streaming.sights import State
@@ -29,27 +29,25 @@ from zklake.events.envelope import Event, Frame
 Tables = dict[str, DeltaTable]
 
 
-def find_recall_seq(lake: Lake, progress: Progress) -> int:
+def find_recall_seq(seq: int, markers: Mapping[str, int]) -> int:
     """As of which seq the driver's memory is read back: what follows it, it must follow again.
 
     The watermark, or the marker of a machine's table that is behind it. A table that was never
     written begins at the watermark: `zklake rebuild` gives it its past.
     """
-    markers = [
-        reading.read_marker(lake.path, lake.cluster, table.name, progress.log_id)
-        for table in MACHINE_TABLES
-        if progress.log_id is not None
-    ]
-    return min([progress.seq, *(marker for marker in markers if marker >= 0)])
+    return min([seq, *(marker for marker in markers.values() if marker >= 0)])
 
 
-def recall(lake: Lake, log_id: str, seq: int, rules: Rules) -> Memory:
-    """The memory of a driver that has followed everything up to `seq`, a watermark or less."""
+def recall(lake: Lake, log_id: str, seq: int, markers: Mapping[str, int], rules: Rules) -> Memory:
+    """The memory of a driver that has followed everything up to `seq`, a watermark or less.
+
+    `markers`: up to where the machines' tables are written.
+    """
     tables = reading.open_tables(lake.path, lake.cluster)
     memory = Memory(
         sessions={lake.cluster: Sessions.of(_recall_ephemerals(tables, seq))},
         frames={lake.cluster: _recall_frames(tables, seq)},
-        crews={lake.cluster: recall_crew(lake, tables, log_id, seq, rules)},
+        crews={lake.cluster: recall_crew(lake, tables, seq, markers, rules)},
         rules=rules,
     )
     for table in STEP_TABLES:

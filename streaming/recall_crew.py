@@ -12,7 +12,6 @@ from typing import Any
 from deltalake import DeltaTable
 
 from delta_tables import reading
-from delta_tables.catalog import MACHINE_TABLES
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.log_ends import LOG_ENDS
 from delta_tables.tables.offset_lag import OFFSET_LAG
@@ -29,15 +28,22 @@ from streaming.machines.registry import Rules
 from streaming.machines.standing import Standing
 from streaming.past_rows import read_as_of, read_ms
 from streaming.progress import HEARTBEAT_MS
+from zklake.events.samples import GroupReading
 
 Tables = dict[str, DeltaTable]
 Row = dict[str, Any]
 
-# SQL over a round: it vouched for all Kafka-stored groups.
-_IS_COMPLETE = (
-    "log_ends['round']['groups']['reason'] IS NULL "
-    "AND coalesce(log_ends['round']['groups']['partitions_behind'], 0) = 0"
-)
+# Readings of Kafka-stored groups; of those that are alike the last one to be complete.
+_READINGS = """
+SELECT log_ends['round']['groups']['reason'] AS reason,
+  coalesce(log_ends['round']['groups']['partitions_behind'], 0) AS partitions_behind,
+  max(log_ends['round']['groups']['complete_since_seq']) AS complete_since_seq
+FROM znode_events WHERE op = 'log_ends' AND seq <= {seq} GROUP BY 1, 2"""
+# The last of all events, and the last heartbeat that is kept.
+_LAST_TIMES = """
+SELECT max(observed_at_ms) AS at_ms,
+  max(CASE WHEN op = 'heartbeat' THEN observed_at_ms END) AS beat_ms
+FROM znode_events WHERE seq <= {seq}"""
 _ROUNDS = """
 SELECT max(seq) AS round_seq, max(log_ends['round']['after_seq']) AS after_seq,
   max(observed_at_ms) AS at_ms
@@ -56,23 +62,23 @@ FROM (
 WHERE place = 1"""
 
 
-def recall_crew(lake: Lake, tables: Tables, log_id: str, seq: int, rules: Rules) -> Crew:
-    """The crew of a driver that has followed everything up to `seq`."""
-    markers = {
-        table.name: reading.read_marker(lake.path, lake.cluster, table.name, log_id)
-        for table in MACHINE_TABLES
-    }
+def recall_crew(
+    lake: Lake, tables: Tables, seq: int, markers: Mapping[str, int], rules: Rules
+) -> Crew:
+    """The crew of a driver that has followed everything up to `seq`; `markers` of its tables."""
     # A table that was never written begins here.
     seqs = {name: seq if marker < 0 else marker for name, marker in markers.items()}
     beginners = (
         Beginner(seqs["log_ends"], _recall_lag(lake, tables, seqs, rules)),
         Beginner(seqs["rebalances"], _recall_rebalances(lake, tables, seqs["rebalances"], rules)),
     )
+    last = reading.query_rows(tables, _LAST_TIMES.format(seq=seq))[0]
+    beat_ms, at_ms = last["beat_ms"], last["at_ms"] or 0
     return Crew(
         _read_standing(tables, seq),
         beginners=beginners,
-        heartbeat_minute=_read_heartbeat_minute(tables, seq),
-        taken_at_ms=None if min(markers.values()) < 0 else _read_time(tables, seq),
+        heartbeat_minute=-1 if beat_ms is None else beat_ms // HEARTBEAT_MS,
+        taken_at_ms=None if min(markers.values()) < 0 else at_ms,
     )
 
 
@@ -129,13 +135,10 @@ def _read_groups(tables: Tables, seq: int) -> list[Row]:
     """The last state of each Kafka-stored group, less those that were found to be gone."""
     if seq < 0:
         return []
-    complete = reading.query_rows(
-        tables,
-        "SELECT max(log_ends['round']['groups']['complete_since_seq']) AS since FROM znode_events "
-        f"WHERE op = 'log_ends' AND seq <= {seq} AND {_IS_COMPLETE}",
-    )
-    since = complete[0]["since"]
-    sql = _LAST_STATES.format(since=-1 if since is None else since - 1, seq=seq)
+    told = [GroupReading(**row) for row in reading.query_rows(tables, _READINGS.format(seq=seq))]
+    vouched = (each.vouched_since_seq for each in told)
+    since = max((begin for begin in vouched if begin is not None), default=0)
+    sql = _LAST_STATES.format(since=since - 1, seq=seq)
     return [
         {**row, "has_members": _has_members(row)}
         for row in reading.query_rows(tables, sql)
@@ -147,18 +150,3 @@ def _has_members(row: Row) -> bool | None:
     if row["is_untold"]:
         return False if row["state"] == "Empty" else None
     return bool(row["member_count"])
-
-
-def _read_time(tables: Tables, seq: int) -> int:
-    sql = f"SELECT max(observed_at_ms) AS at_ms FROM znode_events WHERE seq <= {seq}"
-    return int(reading.query_rows(tables, sql)[0]["at_ms"] or 0)
-
-
-def _read_heartbeat_minute(tables: Tables, seq: int) -> int:
-    """The last minute up to some seq of which znode_events keeps a heartbeat; -1: none."""
-    sql = (
-        "SELECT max(observed_at_ms) AS at_ms FROM znode_events "
-        f"WHERE op = 'heartbeat' AND seq <= {seq}"
-    )
-    at_ms = reading.query_rows(tables, sql)[0]["at_ms"]
-    return -1 if at_ms is None else at_ms // HEARTBEAT_MS

@@ -22,9 +22,7 @@ class Rounds:
         """Take one event; a closure if it is the first round to vouch since some seq."""
         ended = event.log_ends.round if event.log_ends else None
         groups = ended.groups if ended else None
-        if groups is None or groups.reason is not None or groups.partitions_behind:
-            return None
-        begin = groups.complete_since_seq
+        begin = groups.vouched_since_seq if groups else None
         if begin is None or not self.last_begin < begin <= event.seq:
             return None
         self.last_begin = begin

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from streaming.frames import Closure
 from streaming.sights import State, is_echo, is_touch, read_state
 from zklake.events.envelope import Event
+from zklake.events.payloads.reading import read_number
+from zklake.events.samples import SAMPLE_OPS
 
 # The kinds of znode that may go with a session (a topic only where somebody made it so), and
 # where in the path the key's numbers stand: a name that is no number makes no row.
@@ -28,9 +30,8 @@ EPHEMERAL_KINDS = {
     "consumer": None,
     "owner": 5,
 }
-_LARGEST_INT = 2**31 - 1
 # What breaks no run.
-PASSING = ("heartbeat", "log_ends", "group_commit", "group_state")
+PASSING = ("heartbeat", *SAMPLE_OPS)
 
 # Deletes of one transaction reach the watcher together: one later than this begins another run.
 _RUN_MS = 500
@@ -186,9 +187,8 @@ def _find_row(event: Event) -> str | None:
     if place is None:
         return event.path
     parts = event.path.split("/")
-    numbers = parts[place].split("-")
-    if not all(number.isdecimal() and int(number) <= _LARGEST_INT for number in numbers):
+    numbers = [read_number(number) for number in parts[place].split("-")]
+    if None in numbers:
         return None
-    # The row knows 07 as 7.
-    parts[place] = "-".join(str(int(number)) for number in numbers)
+    parts[place] = "-".join(map(str, numbers))
     return "/".join(parts)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from delta_tables.table import Table
 from streaming.continuity import REPEATED
@@ -17,11 +17,11 @@ from streaming.relation import query
 from streaming.sessions import EPHEMERAL_KINDS
 from streaming.steps.registry import STEPS
 from zklake.events.envelope import Event, decode
+from zklake.events.samples import SAMPLE_OPS
 
-_SAMPLE_OPS = ("log_ends", "group_commit", "group_state")
 _FOLLOWED_OPS = (
     *("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat"),
-    *_SAMPLE_OPS,
+    *SAMPLE_OPS,
 )
 # What the machines follow.
 _MACHINE_KINDS = ("consumer", "owner", "topic", "offset")
@@ -39,7 +39,7 @@ _RECORD_BYTES = 4096
 DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
 _FOLLOWED_FIELDS = (
     "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, data_hash, fidelity, stat, "
-    f"origin, missed, gap, frame, {', '.join((*DATA_FIELDS, *_SAMPLE_OPS))}"
+    f"origin, missed, gap, frame, {', '.join((*DATA_FIELDS, *SAMPLE_OPS))}"
 )
 
 
@@ -113,9 +113,26 @@ def summarise(
     `followed_seq`: up to where the driver has followed the log, if not up to the watermark;
     `read_offset`: up to where the log had been read before.
     """
-    fresh = f"_good AND seq > {seq}"
-    is_news = f"_good AND seq > {seq if followed_seq is None else followed_seq}"
+    followed_seq = seq if followed_seq is None else followed_seq
     columns = {
+        **_sum_batch(seq, followed_seq, read_offset),
+        **{f"last_{t.name}": f"max(IF(_good AND {concerns(t)}, seq, NULL))" for t in tables},
+        **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
+    }
+    sums = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    rows = query(
+        f"""SELECT IF(_good, cluster, NULL) AS _cluster, {sums}
+        FROM (SELECT *, reason IS NULL AS _good FROM judged) GROUP BY 1""",
+        judged=events,
+    ).collect()
+    return _add_up(rows, tables)
+
+
+def _sum_batch(seq: int, followed_seq: int, read_offset: int) -> dict[str, str]:
+    """SQL of what is counted of all tables together, by name."""
+    fresh = f"_good AND seq > {seq}"
+    is_followed = f"_good AND seq > {followed_seq} AND ({IS_FOLLOWED})"
+    return {
         "bad": "count_if(NOT _good)",
         "good": "count_if(_good)",
         "news": f"count_if(_good AND kafka_offset > {read_offset})",
@@ -128,37 +145,35 @@ def summarise(
         "read_seq": "max(IF(_good OR is_newer, seq, NULL))",
         "read_offset": "max(kafka_offset)",
         "breaks": "count_if(is_hole OR is_repeat)",
-        "followed": f"collect_list(IF({is_news} AND ({IS_FOLLOWED}), "
-        f"to_json(struct({_FOLLOWED_FIELDS})), NULL))",
-        **{f"last_{t.name}": f"max(IF(_good AND {concerns(t)}, seq, NULL))" for t in tables},
-        **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
+        "followed": f"collect_list(IF({is_followed}, to_json(struct({_FOLLOWED_FIELDS})), NULL))",
     }
-    sums = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    rows = query(
-        f"""SELECT IF(_good, cluster, NULL) AS _cluster, {sums}
-        FROM (SELECT *, reason IS NULL AS _good FROM judged) GROUP BY 1""",
-        judged=events,
-    ).collect()
+
+
+def _add_up(rows: Sequence[Row], tables: Sequence[Table]) -> Summary:
+    """Those of all clusters, and of the bad records, together."""
 
     def most(name: str) -> int | None:
         return max((row[name] for row in rows if row[name] is not None), default=None)
 
+    def total(name: str) -> int:
+        return sum(row[name] for row in rows)
+
     followed = [decode(text.encode()) for row in rows for text in row["followed"]]
     return Summary(
-        bad=sum(row["bad"] for row in rows),
-        good=sum(row["good"] for row in rows),
-        news=sum(row["news"] for row in rows),
-        fresh=sum(row["fresh"] for row in rows),
-        data_bytes=sum(row["data_bytes"] for row in rows),
+        bad=total("bad"),
+        good=total("good"),
+        news=total("news"),
+        fresh=total("fresh"),
+        data_bytes=total("data_bytes"),
         last_seqs={row["_cluster"]: row["last_seq"] for row in rows if row["good"]},
         log_ids=tuple(sorted({log_id for row in rows for log_id in row["log_ids"]})),
         touched={table.name: most(f"last_{table.name}") for table in tables},
-        odd={table.name: sum(row[f"odd_{table.name}"] for row in rows) for table in tables},
+        odd={table.name: total(f"odd_{table.name}") for table in tables},
         observed_at_ms=most("observed_at_ms"),
         last_bad_offset=most("last_bad_offset"),
         read_seq=most("read_seq"),
         read_offset=most("read_offset"),
-        breaks=sum(row["breaks"] for row in rows),
+        breaks=total("breaks"),
         followed=_in_order(followed),
     )
 

@@ -34,6 +34,7 @@ def _alter_topic(cast: Cast, topic: str) -> Iterator[Step]:
     )
     yield ConfigIs("topics", topic, (("cleanup.policy", "compact"), ("retention.ms", short)))
     yield AlterConfig("topics", topic, (("retention.ms", long),), other)
+    yield ConfigIs("topics", topic, (("cleanup.policy", "compact"), ("retention.ms", long)))
     yield AlterConfig("topics", topic, (("cleanup.policy", None),), first)
     yield ConfigIs("topics", topic, (("retention.ms", long),))
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lab.stories.stage import Stage
 
 _ADMIN_S = 10.0
+# So long that whoever looks every second has seen it, on a busy machine too.
+LOOKED_AT_S = 3.0
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lab.stories.group_acts import JoinGroup, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
 from lab.stories.impostor_acts import ClaimPartitions, EndImpostor, RegisterImpostor, Unregister
-from lab.stories.lag_looks import LagIs
+from lab.stories.lag_looks import LOOKED_AT_S, LagIs
 from lab.stories.step import Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce, ProduceSteadily
@@ -21,10 +21,11 @@ def _fall_behind(cast: Cast) -> Iterator[Step]:
     yield OwnersAre(group, topic, ("slow",))
     yield ProduceSteadily(topic, first, rate=100.0)
     yield OffsetsAre(group, topic, (first,))
+    yield LagIs(group, topic, (0,), for_s=LOOKED_AT_S)
     yield ProduceSteadily(topic, later, rate=40.0)
     yield StopMember(group, "slow")
     # Nobody is there now, and there is more to read.
-    yield LagIs(group, topic, for_s=2.5)
+    yield LagIs(group, topic, for_s=LOOKED_AT_S)
     yield JoinGroup(group, "fast", topic)
     yield OffsetsAre(group, topic, (first + later,))
     yield StopMember(group, "fast")
@@ -39,6 +40,7 @@ def _hold_on(cast: Cast) -> Iterator[Step]:
     yield OwnersAre(group, topic, ("a",))
     yield Produce(topic, first)
     yield OffsetsAre(group, topic, first)
+    yield LagIs(group, topic, (0,) * 4, for_s=LOOKED_AT_S)
     yield RegisterImpostor(group, "z", topic)
     yield Produce(topic, later)
     # Its share of the partitions is left to it, and it does not take it.

@@ -13,7 +13,7 @@ from lab.stories.group_acts import (
     ThawMember,
 )
 from lab.stories.group_looks import OffsetsAre, OwnersAre
-from lab.stories.lag_looks import LagIs
+from lab.stories.lag_looks import LOOKED_AT_S, LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce
@@ -27,6 +27,7 @@ def _crash(cast: Cast) -> Iterator[Step]:
     yield OwnersAre(group, topic, ("a", "b", "c"))
     victim = cast.dice.choice("abc")
     counts = tuple(cast.dice.randint(5, 30) for _ in range(6))
+    yield LagIs(group, topic, (0,) * 6, for_s=LOOKED_AT_S)
     yield KillMember(group, victim)
     yield Produce(topic, counts)
     yield CrashMember(group, victim)

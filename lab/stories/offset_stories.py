@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lab.stories.broker_acts import BrokersAre, ControllerIs
 from lab.stories.group_acts import JoinGroup, RewindOffsets, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
-from lab.stories.lag_looks import LagIs
+from lab.stories.lag_looks import LOOKED_AT_S, LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce
@@ -58,12 +58,12 @@ def _rewind(cast: Cast) -> Iterator[Step]:
     yield Produce(topic, counts)
     yield JoinGroup(group, "a", topic)
     yield OffsetsAre(group, topic, counts)
-    yield LagIs(group, topic, (0,) * 3, for_s=1.5)
+    yield LagIs(group, topic, (0,) * 3, for_s=LOOKED_AT_S)
     yield StopMember(group, "a")
     back = tuple(cast.dice.randrange(count) for count in counts)
     yield RewindOffsets(group, topic, back)
     yield OffsetsAre(group, topic, back)
-    yield LagIs(group, topic, _subtract(counts, back), for_s=2.5)
+    yield LagIs(group, topic, _subtract(counts, back), for_s=LOOKED_AT_S)
     yield JoinGroup(group, "a", topic)
     yield OffsetsAre(group, topic, counts)
     yield StopMember(group, "a")
@@ -77,6 +77,7 @@ def _get_stuck(cast: Cast) -> Iterator[Step]:
     yield Produce(topic, first)
     yield JoinGroup(group, "well", topic)
     yield OffsetsAre(group, topic, first)
+    yield LagIs(group, topic, (0, 0), for_s=LOOKED_AT_S)
     yield StopMember(group, "well")
     yield JoinGroup(group, "stuck", topic, commits=False)
     yield OwnersAre(group, topic, ("stuck",))

@@ -33,6 +33,10 @@ Cause = Literal[
 ]
 
 
+# Stands for the state of a znode in Kafka's own groups.
+NO_ZNODE = State(None, None, "exact")
+
+
 class GroupKey(NamedTuple):
     """A group, and who keeps it."""
 
@@ -55,18 +59,11 @@ class MemberState:
     pattern: str | None = None
     subscription: Mapping[str, int] | None = None
     session: int | None = None
-    czxid: int | None = None
     seen_seq: int = -1
     client_id: str | None = None
     host: str | None = None
     group_instance_id: str | None = None
-    znode_version: int | None = None
-    fidelity: str = "exact"
-
-    @property
-    def state(self) -> State:
-        """Which state of the znode this is."""
-        return State(self.czxid, self.znode_version, self.fidelity)
+    state: State = NO_ZNODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +73,24 @@ class OwnerState:
     owner: str | None
     owner_member_id: str | None
     session: int | None
-    czxid: int | None
     from_seq: int
     from_ms: int | None
     seen_seq: int
-    znode_version: int | None = None
-    fidelity: str = "exact"
-
-    @property
-    def state(self) -> State:
-        """Which state of the znode this is."""
-        return State(self.czxid, self.znode_version, self.fidelity)
+    state: State = NO_ZNODE
 
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
     """A topic; `partitions` are sorted, None: not known (also 0.7's topics)."""
 
-    incarnation: int | None
     partitions: tuple[int, ...] | None
     seen_seq: int
-    znode_version: int | None = None
-    fidelity: str = "exact"
+    state: State
 
     @property
-    def state(self) -> State:
-        """Which state of the znode this is."""
-        return State(self.incarnation, self.znode_version, self.fidelity)
+    def incarnation(self) -> int | None:
+        """Which topic of that name this is."""
+        return self.state.czxid
 
 
 @dataclass(frozen=True, slots=True)

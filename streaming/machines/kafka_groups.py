@@ -20,12 +20,12 @@ from streaming.machines.changes import (
 )
 from streaming.steps.row import Moment, tame
 from zklake.events.envelope import Event
+from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import GroupState, Member
 
 if TYPE_CHECKING:
     from streaming.machines.standing import Standing
 
-_LARGEST_INT = 2**31 - 1
 _IDENTITY = ("subscription", "client_id", "host", "group_instance_id")
 
 
@@ -50,11 +50,9 @@ def take_round(standing: Standing, event: Event) -> Iterator[Change]:
     """A round that vouches for all groups: those last said before are gone."""
     ends = event.log_ends
     reading = ends.round.groups if ends and ends.round else None
-    if reading is None or reading.complete_since_seq is None:
+    since = reading.vouched_since_seq if reading else None
+    if since is None:
         return
-    if reading.reason is not None or reading.partitions_behind:
-        return
-    since = reading.complete_since_seq
     stale = [each for each, known in standing.kafka_groups.items() if known.seen_seq < since]
     for group_id in sorted(stale):
         moment = Moment(event.seq, None, None)
@@ -84,7 +82,7 @@ def _turn(
         if before is not None and before.owner_member_id == member_id:
             kept[key] = replace(before, seen_seq=seq)
             continue
-        after = kept[key] = OwnerState(member_id, member_id, None, None, seq, at_ms, seq)
+        after = kept[key] = OwnerState(member_id, member_id, None, seq, at_ms, seq)
         kind: Any = "owner_claimed" if before is None else "owner_changed"
         yield Change(kind, cause, before, after, group, None, *key)
     _put(standing.members, group, members)
@@ -141,7 +139,7 @@ def _list_assigned(told: tuple[Member, ...]) -> Iterator[tuple[str, PartitionKey
     for member in reversed(told):
         for topic in member.assignment or ():
             for partition in topic.partitions:
-                if 0 <= partition <= _LARGEST_INT:
+                if 0 <= partition <= LARGEST_INT:
                     yield member.member_id, PartitionKey(topic.topic, partition)
 
 

@@ -18,6 +18,7 @@ from streaming.machines.changes import (
     TopicState,
 )
 from streaming.machines.standing import Standing
+from streaming.sights import State
 
 Row = Mapping[str, Any]
 
@@ -64,13 +65,11 @@ def _recall_member(row: Row) -> MemberState:
         pattern=row["pattern"],
         subscription=None if subscription is None else dict(subscription),
         session=row["session"],
-        czxid=row["czxid"],
         seen_seq=row["seen_seq"],
         client_id=row["client_id"] if is_kafka else None,
         host=row["host"] if is_kafka else None,
         group_instance_id=row["group_instance_id"] if is_kafka else None,
-        znode_version=row["znode_version"],
-        fidelity=row["fidelity"] or "exact",
+        state=_recall_state(row, row["czxid"]),
     )
 
 
@@ -81,12 +80,10 @@ def _recall_owner(row: Row) -> OwnerState:
         owner=row["owner"],
         owner_member_id=row["owner_member_id"],
         session=row["session"],
-        czxid=row["czxid"],
         from_seq=row["valid_from_seq"],
         from_ms=row["valid_from_at"],
         seen_seq=row["seen_seq"],
-        znode_version=row["znode_version"],
-        fidelity=row["fidelity"] or "exact",
+        state=_recall_state(row, row["czxid"]),
     )
 
 
@@ -94,12 +91,14 @@ def _recall_topic(row: Row) -> TopicState:
     """topic, broker_id, incarnation, replicas, znode_version, fidelity, seen_seq."""
     replicas = row["replicas"]
     return TopicState(
-        row["incarnation"],
         None if replicas is None else tuple(sorted(dict(replicas))),
         row["seen_seq"],
-        row["znode_version"],
-        row["fidelity"] or "exact",
+        _recall_state(row, row["incarnation"]),
     )
+
+
+def _recall_state(row: Row, czxid: int | None) -> State:
+    return State(czxid, row["znode_version"], row["fidelity"] or "exact")
 
 
 def _recall_group(row: Row) -> KafkaGroup:

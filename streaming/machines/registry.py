@@ -30,6 +30,7 @@ def read_rules(settings: Settings) -> Rules:
             warn_after_ms=1000 * lag.warn_after_s,
             unowned_after_ms=1000 * lag.unowned_after_s,
             abandoned_after_ms=1000 * lag.abandoned_after_s,
+            point_ms=1000 * lag.point_s,
         ),
         Pace(stream.rebalance_quiet_ms, stream.rebalance_fail_ms),
     )

@@ -23,8 +23,8 @@ from streaming.machines.changes import (
 from streaming.machines.znodes import MEMBER, OWNER, TOPIC, take
 from streaming.steps.surroundings import Surroundings
 from zklake.events.envelope import Event
+from zklake.events.payloads.reading import read_number
 
-_LARGEST_INT = 2**31 - 1
 Key = TypeVar("Key", str, PartitionKey)
 Thing = TypeVar("Thing", MemberState, OwnerState, TopicState)
 
@@ -86,11 +86,11 @@ class Standing:
     def _take_owner(
         self, event: Event, around: Surroundings, group_id: str, names: list[str]
     ) -> list[Change]:
-        topic, number = names
+        topic, number = names[0], read_number(names[1])
         # 0.7 names the broker too, [broker]-[partition]: such owners are not followed here.
-        if not (number.isascii() and number.isdecimal()) or int(number) > _LARGEST_INT:
+        if number is None:
             return []
-        group, key = GroupKey("zookeeper", group_id), PartitionKey(topic, int(number))
+        group, key = GroupKey("zookeeper", group_id), PartitionKey(topic, number)
         book = self.owners.setdefault(group, {})
         changes = take(book, key, OWNER, event, around, group=group, **key._asdict())
         prune(self.owners, group)

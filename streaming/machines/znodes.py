@@ -91,42 +91,35 @@ def _find_cause(event: Event, around: Surroundings, *, is_known: bool) -> Cause:
 
 def _read_member(event: Event) -> MemberState:
     payload, _ = read_payload(event)
-    state = read_state(event)
     known = payload if isinstance(payload, Consumer) else None
     return MemberState(
         (event.path or "").split("/")[4],
         pattern=known.pattern if known else None,
         subscription=known.subscription if known else None,
         session=_find_session(event),
-        czxid=state.czxid,
         seen_seq=event.seq,
-        znode_version=state.version,
-        fidelity=state.fidelity,
+        state=read_state(event),
     )
 
 
 def _read_owner(event: Event) -> OwnerState:
     payload, _ = read_payload(event)
-    state = read_state(event)
     known = payload if isinstance(payload, Owner) else None
     return OwnerState(
         owner=known.thread_id if known else None,
         owner_member_id=known.member_id if known else None,
         session=_find_session(event),
-        czxid=state.czxid,
         from_seq=event.seq,
         from_ms=tame(find_moment(event).at_ms),
         seen_seq=event.seq,
-        znode_version=state.version,
-        fidelity=state.fidelity,
+        state=read_state(event),
     )
 
 
 def _read_topic(event: Event) -> TopicState:
     payload, _ = read_payload(event)
-    state = read_state(event)
     partitions = tuple(sorted(payload.partitions)) if isinstance(payload, Topic) else None
-    return TopicState(state.czxid, partitions, event.seq, state.version, state.fidelity)
+    return TopicState(partitions, event.seq, read_state(event))
 
 
 def _find_session(event: Event) -> int | None:
@@ -157,7 +150,7 @@ OWNER: ZnodeKind[OwnerState] = ZnodeKind(
 TOPIC: ZnodeKind[TopicState] = ZnodeKind(
     _read_topic,
     lambda before, after: (
-        before.znode_version != after.znode_version or before.partitions != after.partitions
+        before.state.version != after.state.version or before.partitions != after.partitions
     ),
     *("topic_created", "topic_changed", "topic_deleted"),
 )

@@ -14,11 +14,12 @@ from delta_tables.catalog import STEP_TABLES, TABLE_BY_NAME
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from zklake.errors import SettingsError
+from zklake.events.samples import SAMPLE_OPS
 from zklake.settings.maintenance import MaintenanceSettings
 
 # SQL over an event: the many that matter for days only.
 SAMPLE_KINDS = ("offset",)
-SAMPLES = "(op IN ('log_ends', 'group_commit', 'group_state') OR coalesce(kind = 'offset', false))"
+SAMPLES = f"(op IN {SAMPLE_OPS} OR coalesce(kind = 'offset', false))"
 SAMPLES_MARK = "zklake.trimmed.samples"
 EVENTS_MARK = "zklake.trimmed.events"
 _STEP_OPS = ("gap", "frame_begin", "in_sync", "seq_hole", "seq_repeat")

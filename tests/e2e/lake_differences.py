@@ -21,6 +21,7 @@ _LIMITS = Limits(
     THRESHOLDS.warn_after_ms // 1000,
     THRESHOLDS.unowned_after_ms // 1000,
     THRESHOLDS.abandoned_after_ms // 1000,
+    THRESHOLDS.point_ms / 1000,
 )
 
 

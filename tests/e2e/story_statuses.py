@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.e2e.lake_past import LATE_MS, Fact, LakePast, Row
+from tests.e2e.lake_past import Fact, LakePast, Row
 from tests.e2e.story_table_lag import SEEN_MS
 from tests.e2e.theatre import THRESHOLDS
 from tests.reference.past import expect
@@ -49,8 +49,8 @@ SPELLS: dict[str, tuple[Spell, ...]] = {
     "offset-rewind": (Spell("REWIND", Edge("offsets_rewound", 0, 0), Edge("offsets_are", 2)),),
     "stuck-consumer": (Spell("STALLED", Edge("produced", 1), Edge("member_left", 1)),),
     "slow-consumer": (
-        Spell("WARN", Edge("offsets_are", 0), Edge("member_left", 0)),
-        Spell("STOPPED", Edge("member_left", 0, LATE_MS), Edge("member_joined", 1)),
+        Spell("WARN", Edge("lag_is", 0), Edge("member_left", 0)),
+        Spell("STOPPED", Edge("member_left", 0), Edge("member_joined", 1)),
     ),
     "zombie-member": (
         Spell(
@@ -143,7 +143,7 @@ def find_wrong_ends(past: LakePast, facts: list[Fact], last_ms: int) -> Iterator
             continue
         # Without a commit there is nothing to be behind with once the owner is gone.
         for partition in sorted({row["partition"] for row in rows if row["is_open"]}):
-            run = _find_run(rows, partition, "ABANDONED", fact, LATE_MS)
+            run = _find_run(rows, partition, "ABANDONED", fact, SEEN_MS)
             if not run or not run[-1]["is_open"]:
                 yield f"{group_id} {partition} was left at {fact['to_ms']}, and is not ABANDONED"
             elif not _is_due(run[0]) and not _is_broker_away(past, run[0]):

@@ -40,6 +40,7 @@ from tests.e2e.story_rebalances import (
     check_rebalances,
     falsify_rebalance,
     find_rebalances,
+    find_unseen,
     list_groups,
     pick_changes,
 )
@@ -223,13 +224,14 @@ def test_the_rebalances_of(
     assert list(check_kafka_rebalances(past, facts)) == []
     for group in list_groups(facts):
         rows, own = find_rebalances(past, group), pick_changes(changes, group)
-        assert list(check_rebalances(rows, own, facts, group)) == []
+        unseen = find_unseen(past, group)
+        assert list(check_rebalances(rows, own, facts, group, unseen)) == []
         assert list(check_attempts(rows, read_reports(theatre.reports, group))) == []
         lies = [lie for row in rows for lie in falsify_rebalance(row)]
-        print(f"{group}: {len(rows)} rebalances, {len(lies)} lies")
+        print(f"{group}: {len(rows)} rebalances, {len(unseen)} claims unseen, {len(lies)} lies")
         for true, lie in lies:
             told = [lie if row is true else row for row in rows]
-            assert list(check_rebalances(told, own, facts, group)), lie
+            assert list(check_rebalances(told, own, facts, group, unseen)), lie
 
 
 @stories

@@ -34,6 +34,8 @@ THRESHOLDS = Thresholds(
     warn_after_ms=2_000,
     unowned_after_ms=2_000,
     abandoned_after_ms=20_000,
+    # Every look is a point.
+    point_ms=SAMPLE_MS // 2,
 )
 RULES = Rules(THRESHOLDS, Pace(quiet_ms=1_000, fail_ms=3_000, extra_round_ms=300))
 

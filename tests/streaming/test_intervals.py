@@ -136,8 +136,10 @@ def test_the_same_event_twice_in_a_batch_counts_once(run: Run) -> None:
 
 def test_a_broker_id_that_is_none_makes_no_row(run: Run) -> None:
     story = Story().register(1, czxid=10)
-    path = "/brokers/ids/99999999999"
-    story.add(op="create", path=path, kind="broker", data="{}", stat=story.stat(11))
+    # More digits than Python reads, too.
+    for czxid, number in ((11, "99999999999"), (12, "9" * 5000)):
+        path = f"/brokers/ids/{number}"
+        story.add(op="create", path=path, kind="broker", data="{}", stat=story.stat(czxid))
     assert [row["broker_id"] for row in run([story.events])] == [1]
 
 

@@ -30,10 +30,9 @@ def test_equal_failures_at_one_place_end_it() -> None:
 
 def test_other_failures_or_other_places_do_not_add_up() -> None:
     patience = Patience()
-    for seq in range(10):
-        patience.judge(BatchFailed("x"), seq)
-    for text in "abab":
-        patience.judge(BatchFailed(text), 7)
+    failures = [("x", seq) for seq in range(10)] + [(text, 7) for text in "abab"]
+    waits = [patience.judge(BatchFailed(text), seq) for text, seq in failures]
+    assert waits == [1, 2, 4, 8, 16, *[30] * 9]
 
 
 def test_an_outage_in_between_does_not_hide_a_failure() -> None:

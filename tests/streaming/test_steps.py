@@ -14,10 +14,11 @@ from streaming.steps.surroundings import Surroundings
 from tests.reference.fold.generator import generate
 from tests.reference.fold.tables import fold_events
 from zklake.events.envelope import Event
+from zklake.events.samples import SAMPLE_OPS
 
 FOLLOWED_OPS = (
     *("gap", "frame_begin", "in_sync", "heartbeat", "seq_hole", "seq_repeat"),
-    *("log_ends", "group_commit", "group_state"),
+    *SAMPLE_OPS,
 )
 FOLLOWED_KINDS = {*EPHEMERAL_KINDS, *(kind for step in STEPS for kind in step.kinds)}
 Row = dict[str, Any]

@@ -134,8 +134,9 @@ def test_kill_of_the_connected_server(cluster: Cluster, chroot: str, tmp_path: P
             storm.stop()
             catch_up(watcher, tail)
         txns = read_majority([s.txn_log_dir for s in ensemble.servers])
-        judge(txns, chroot, tail, "kill -9 of the connected server, ensemble of 3")
+        accounts = judge(txns, chroot, tail, "kill -9 of the connected server, ensemble of 3")
         tail.close()
+    assert accounts.counts["published"] > 0
 
 
 def _connected(ensemble: ZooKeeperEnsemble, watcher: WatcherProcess) -> ZooKeeperServer:
@@ -159,8 +160,9 @@ def test_kafka_down_and_back(server: ZooKeeperServer, chroot: str, tmp_path: Pat
         broker.start()
         storm.stop()
         catch_up(watcher, tail, 90)
-        judge(read_dir(server.txn_log_dir), chroot, tail, "Kafka away for 5 s and more")
+        accounts = judge(read_dir(server.txn_log_dir), chroot, tail, "Kafka away for 5 s and more")
         tail.close()
+    assert accounts.counts["published"] > 0
 
 
 @pytest.mark.faults

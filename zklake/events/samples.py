@@ -9,6 +9,9 @@ from typing import Literal
 
 import msgspec
 
+# Ops of events that carry a sample, each in a field of that name.
+SAMPLE_OPS = ("log_ends", "group_commit", "group_state")
+
 GroupSource = Literal[
     "offsets_topic",  # __consumer_offsets is read: every commit is seen, the last per round is said
     "admin_api",  # groups are asked each round: what happened between two rounds is not seen
@@ -57,6 +60,12 @@ class GroupReading(msgspec.Struct, frozen=True, omit_defaults=True):
     unreadable: int = 0
     # What is wrong; while it stands, silence of a group proves nothing.
     reason: str | None = None
+
+    @property
+    def vouched_since_seq(self) -> int | None:
+        """Since when this reading vouches for all groups; None: it does not."""
+        is_whole = self.reason is None and not self.partitions_behind
+        return self.complete_since_seq if is_whole else None
 
 
 class Round(msgspec.Struct, frozen=True, omit_defaults=True):

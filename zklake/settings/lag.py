@@ -1,4 +1,4 @@
-"""The settings of lag: how long something must last before it is a status."""
+"""The settings of lag: how long something must last before it is a status, or a point."""
 
 from __future__ import annotations
 
@@ -18,3 +18,5 @@ class LagSettings(Group):
     """UNOWNED: a group with members, and no owner for so long."""
     abandoned_after_s: PositiveInt = 604_800
     """ABANDONED: neither a member nor progress for so long."""
+    point_s: PositiveInt = 60
+    """offset_lag keeps one point of each partition in so long, unless its status changes."""

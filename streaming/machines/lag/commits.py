@@ -16,9 +16,9 @@ from streaming.sights import State, is_echo, is_touch, read_state
 from streaming.steps.row import Row, find_moment, tame
 from zklake.events.envelope import Event
 from zklake.events.payloads.consumer import Offset
+from zklake.events.payloads.reading import LARGEST_INT, read_number
 from zklake.events.samples import Commit as Said
 
-_INT = 2**31
 _LONG = 2**63
 _STATES = ("create", "set", "read", "unreadable")
 # A group that commits faster than rounds come makes no more memory than this.
@@ -37,11 +37,8 @@ class Where(NamedTuple):
 def find_offset_znode(path: str) -> Where | None:
     """Whose offset stands at a path; None for 0.7's, which are byte positions."""
     parts = path.split("/")
-    if len(parts) != 6 or not (parts[5].isascii() and parts[5].isdecimal()):
-        return None
-    # More digits than any partition has are not even read.
-    partition = int(parts[5][:20])
-    if partition >= _INT:
+    partition = read_number(parts[5]) if len(parts) == 6 else None
+    if partition is None:
         return None
     return Where(GroupKey("zookeeper", parts[2]), PartitionKey(parts[4], partition))
 
@@ -74,7 +71,7 @@ def _read_offset(event: Event) -> int | None:
 def list_said(event: Event) -> Iterator[tuple[Where, Said]]:
     """The commits of a group_commit that can have a row."""
     for said in event.group_commit.commits if event.group_commit else ():
-        if 0 <= said.partition < _INT:
+        if 0 <= said.partition <= LARGEST_INT:
             where = PartitionKey(said.topic, said.partition)
             yield Where(GroupKey("kafka", said.group_id), where), said
 

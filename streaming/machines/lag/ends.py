@@ -12,11 +12,11 @@ from streaming.machines.lag.curve import HOUR_MS
 from streaming.machines.lag.place import Place, Places
 from streaming.machines.standing import Standing
 from streaming.steps.row import Row, close_row, open_row
+from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import LogEnd, Round
 
 _GONE = "UNKNOWN_TOPIC_OR_PART"
 _OUT_OF_RANGE = "OUT_OF_RANGE"
-_INT = 2**31
 _LONG = 2**63
 MINUTE_MS = 60_000
 
@@ -60,7 +60,7 @@ class Ends:
     ) -> None:
         """What brokers said; of a topic re-created since they were asked it says nothing."""
         for entry in entries:
-            if 0 <= entry.partition < _INT and not is_doubtful(entry.topic):
+            if 0 <= entry.partition <= LARGEST_INT and not is_doubtful(entry.topic):
                 self._take(_tame(entry), standing, seq, at_ms)
 
     def _take(self, entry: LogEnd, standing: Standing, seq: int, at_ms: int) -> None:
@@ -181,7 +181,7 @@ def _is_same_point(place: Place, entry: LogEnd, incarnation: int | None, at_ms: 
 def _tame(entry: LogEnd) -> LogEnd:
     """What fits the table: wild numbers are an error, and so is a missing one."""
     broker_id = entry.broker_id
-    is_wild = broker_id is not None and not -_INT <= broker_id < _INT
+    is_wild = broker_id is not None and not -LARGEST_INT - 1 <= broker_id <= LARGEST_INT
     if entry.error is not None and not is_wild:
         return LogEnd(entry.topic, entry.partition, broker_id, error=entry.error)
     start, end = entry.log_start_offset, entry.log_end_offset

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 from streaming.machines.lag import reckoning, rows
 from streaming.machines.lag.commits import forget_other, remember
-from streaming.machines.lag.curve import HOUR_MS, UNKNOWN
-from streaming.machines.lag.ends import MINUTE_MS
+from streaming.machines.lag.curve import HOUR_MS
 from streaming.machines.lag.place import Place
-from streaming.machines.lag.reckoning import STILL, Motion
-from streaming.machines.lag.status import Thresholds, find_next_change, follow_lag, judge
+from streaming.machines.lag.reckoning import STILL, UNMEASURED, Measure, Motion
+from streaming.machines.lag.status import Status, Thresholds, find_next_change, follow_lag, judge
 from streaming.machines.lag.subject import Facts, Point, Subject
 from streaming.steps.row import Row
 
@@ -45,7 +44,7 @@ class Evaluation:
         point = self._make_point(subject, facts, place, at_ms)
         if former is None:
             self._open(subject, point, seq, at_ms)
-        elif point == former or _is_same_point(subject, former, point, at_ms):
+        elif point == former or self._is_same_point(subject, point, at_ms):
             subject.point = point
         else:
             self.end(subject, seq, at_ms, "changed")
@@ -58,53 +57,28 @@ class Evaluation:
         subject.version = place.version
         subject.quiet_until_ms = self._find_quiet(facts, point, at_ms)
 
-    def _make_point(self, subject: Subject, facts: Facts, place: Place, at_ms: int) -> Point:
-        commit, former = subject.commit, subject.point
-        remember(subject, facts)
-        forget_other(facts, place.topic_incarnation)
-        if former is not None and former.incarnation != place.topic_incarnation:
-            facts.lag_since_ms = facts.rewound_from = facts.rewound_ms = None
-        reason = reckoning.find_reason(subject, place)
-        lag = raw_lag = share = lost = None
-        seconds = UNKNOWN
-        start, end = (place.start, place.end) if place.is_open else (None, None)
-        if reason is None and commit is not None and commit.offset is not None:
-            assert start is not None
-            assert end is not None
-            raw_lag = end - commit.offset
-            lag = max(0, raw_lag)
-            seconds = reckoning.find_seconds(place, commit.offset, lag, at_ms)
-            share = lag / (end - start) if end > start else None
-            lost = max(0, start - commit.offset)
-        follow_lag(facts, lag, None if former is None else former.lag, at_ms)
-        status, since_ms = judge(subject, facts, lag, reason=reason, at_ms=at_ms, t=self.thresholds)
-        other, divergence = (None, None) if subject.twin is None else reckoning.find_others(subject)
-        value, error, quality = seconds
-        point = Point(
-            place.topic_incarnation,
-            subject.owner,
-            subject.owner_member_id,
-            None if commit is None else commit.offset,
-            None if commit is None else commit.at_ms,
-            start,
-            end,
-            lag,
-            raw_lag,
-            reason,
-            value,
-            error,
-            quality,
-            None,
-            None,
-            share,
-            lost,
-            None,
-            other,
-            divergence,
-            status,
-            since_ms,
+    def _is_same_point(self, subject: Subject, point: Point, at_ms: int) -> bool:
+        """Still the same stretch of time, and nothing but numbers has moved."""
+        former, length_ms = subject.point, self.thresholds.point_ms
+        return (
+            former is not None
+            and subject.row_ms is not None
+            and at_ms // length_ms == subject.row_ms // length_ms
+            and former.status == point.status
+            and former.owner == point.owner
+            and former.incarnation == point.incarnation
+            and former.reason == point.reason
         )
-        if lag is not None:
+
+    def _make_point(self, subject: Subject, facts: Facts, place: Place, at_ms: int) -> Point:
+        former = subject.point
+        _take_over(subject, facts, place)
+        reason = reckoning.find_reason(subject, place)
+        found = reckoning.measure(subject.commit, place, at_ms) if reason is None else UNMEASURED
+        follow_lag(facts, found.lag, None if former is None else former.lag, at_ms)
+        status = judge(subject, facts, found.lag, reason=reason, at_ms=at_ms, t=self.thresholds)
+        point = _put_together(subject, place, reason, found, status)
+        if found.lag is not None:
             _put_motion(point, facts, former, at_ms)
         return point
 
@@ -143,6 +117,49 @@ def _begin(subject: Subject, at_ms: int) -> Facts:
     return facts
 
 
+def _take_over(subject: Subject, facts: Facts, place: Place) -> None:
+    """The commit that counts now; what was known of another topic of that name does not."""
+    remember(subject, facts)
+    forget_other(facts, place.topic_incarnation)
+    former = subject.point
+    if former is not None and former.incarnation != place.topic_incarnation:
+        facts.lag_since_ms = facts.rewound_from = facts.rewound_ms = None
+
+
+def _put_together(
+    subject: Subject, place: Place, reason: str | None, found: Measure, status: Status
+) -> Point:
+    """A point that does not move yet."""
+    commit, seconds = subject.commit, found.seconds
+    start, end = (place.start, place.end) if place.is_open else (None, None)
+    other, divergence = (None, None) if subject.twin is None else reckoning.find_others(subject)
+    # Not by name: that takes ten times as long, and it is done for each subject at each round.
+    return Point(
+        place.topic_incarnation,
+        subject.owner,
+        subject.owner_member_id,
+        None if commit is None else commit.offset,
+        None if commit is None else commit.at_ms,
+        start,
+        end,
+        found.lag,
+        found.raw_lag,
+        reason,
+        seconds.value,
+        seconds.error,
+        seconds.quality,
+        None,
+        None,
+        found.retention_share,
+        found.lost_records,
+        None,
+        other,
+        divergence,
+        status.name,
+        status.since_ms,
+    )
+
+
 def _put_motion(point: Point, facts: Facts, former: Point | None, at_ms: int) -> None:
     known = STILL if former is None else Motion(former.velocity, former.loss_at)
     committed, start = point.committed_offset, point.log_start_offset
@@ -154,15 +171,3 @@ def _put_motion(point: Point, facts: Facts, former: Point | None, at_ms: int) ->
     )
     if point.lag and point.velocity is not None and point.velocity < 0:
         point.catch_up_seconds = point.lag / -point.velocity
-
-
-def _is_same_point(subject: Subject, former: Point, point: Point, at_ms: int) -> bool:
-    """Still the same minute, and nothing but numbers has moved."""
-    return (
-        subject.row_ms is not None
-        and at_ms // MINUTE_MS == subject.row_ms // MINUTE_MS
-        and former.status == point.status
-        and former.owner == point.owner
-        and former.incarnation == point.incarnation
-        and former.reason == point.reason
-    )

@@ -72,12 +72,10 @@ class News:
 
     def take_round(self, ended: Round, seq: int) -> None:
         """A round that vouches for all Kafka-stored groups ends what was said only before."""
-        groups = ended.groups
-        if groups is not None and groups.reason is None and not groups.partitions_behind:
-            since_seq = groups.complete_since_seq
-            if since_seq not in (None, self._complete_seq):
-                self._complete_seq = since_seq
-                self._end_before("kafka", since_seq or 0, seq)
+        since_seq = ended.groups.vouched_since_seq if ended.groups else None
+        if since_seq is not None and since_seq != self._complete_seq:
+            self._complete_seq = since_seq
+            self._end_before("kafka", since_seq, seq)
         self.after_seq = max(ended.after_seq, self.after_seq or 0)
 
     def _end_before(self, coordinator: str, since_seq: int, seq: int) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from streaming.machines.lag.commits import is_other
 from streaming.machines.lag.curve import HOUR_MS, NOTHING_LEFT, UNKNOWN, Seconds
 from streaming.machines.lag.place import Place
@@ -23,6 +25,19 @@ class Motion(NamedTuple):
 STILL = Motion(None, None)
 
 
+class Measure(msgspec.Struct, frozen=True, gc=False):
+    """How far a commit is behind the log's end, and how that lies in what the log still holds."""
+
+    lag: int | None
+    raw_lag: int | None
+    seconds: Seconds
+    retention_share: float | None
+    lost_records: int | None
+
+
+UNMEASURED = Measure(None, None, UNKNOWN, None, None)
+
+
 def find_reason(subject: Subject, place: Place) -> str | None:
     """Why there is no lag; None: there is one."""
     commit = subject.commit
@@ -37,7 +52,25 @@ def find_reason(subject: Subject, place: Place) -> str | None:
     return place.error if place.is_open else "no_log_end"
 
 
-def find_seconds(place: Place, committed: int, lag: int, at_ms: int) -> Seconds:
+def measure(commit: Commit | None, place: Place, at_ms: int) -> Measure:
+    """The lag of a commit that there is no reason against (find_reason)."""
+    start, end = place.start, place.end
+    assert commit is not None
+    assert commit.offset is not None
+    assert start is not None
+    assert end is not None
+    raw_lag = end - commit.offset
+    lag = max(0, raw_lag)
+    return Measure(
+        lag,
+        raw_lag,
+        _find_seconds(place, commit.offset, lag, at_ms),
+        lag / (end - start) if end > start else None,
+        max(0, start - commit.offset),
+    )
+
+
+def _find_seconds(place: Place, committed: int, lag: int, at_ms: int) -> Seconds:
     """The lag as time of the log that is still to be read."""
     if not lag:
         return NOTHING_LEFT

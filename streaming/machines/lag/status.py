@@ -13,12 +13,13 @@ _NO_OFFSET = ("no_commit", "no_offset")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How long something must last; see the settings of [lag]."""
+    """How long something must last, and a point of the series; see the settings of [lag]."""
 
     stalled_after_ms: int = 180_000
     warn_after_ms: int = 300_000
     unowned_after_ms: int = 10_000
     abandoned_after_ms: int = 604_800_000
+    point_ms: int = 60_000
 
 
 class Status(NamedTuple):

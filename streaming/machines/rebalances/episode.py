@@ -125,9 +125,15 @@ class Episode:
         elif isinstance(before, OwnerState):
             self._release(touched, before, change.cause, now_ms)
 
+    def _find_tries(self, owner: OwnerState) -> Tries:
+        """Of its session; a znode that was gone before it could be read tells none: not kept."""
+        if owner.session is None:
+            return Tries()
+        return self.memory.tries.setdefault(str(owner.session), Tries())
+
     def _settle_tries(self, owner: OwnerState, now_ms: int, pace: Pace) -> None:
         """It claims again: what it gave back was a failed try if it waited, else an extra round."""
-        tries = self.memory.tries.setdefault(str(owner.session), Tries())
+        tries = self._find_tries(owner)
         if now_ms - tries.given_ms >= pace.extra_round_ms:
             self.memory.conflicts += tries.given_back
         tries.given_back = 0
@@ -138,14 +144,14 @@ class Episode:
             hole = (now_ms if claimed_ms is None else claimed_ms) - touched.released_ms
             touched.unowned_ms += max(0, hole)
         touched.released_ms, touched.claim_seq, touched.is_held = None, at.seq, True
-        tries = self.memory.tries.setdefault(str(owner.session), Tries())
+        tries = self._find_tries(owner)
         tries.rounds += not tries.is_claiming
         tries.is_claiming = True
         self.memory.attempts = max(self.memory.attempts, tries.rounds)
         self.memory.claim = at
 
     def _release(self, touched: Touched, owner: OwnerState, cause: Cause, now_ms: int) -> None:
-        tries = self.memory.tries.setdefault(str(owner.session), Tries())
+        tries = self._find_tries(owner)
         is_unasked = touched.is_held and (touched.claim_seq or 0) > self.memory.trigger_seq
         if is_unasked and cause == "event":
             tries.given_back, tries.given_ms = tries.given_back + 1, now_ms

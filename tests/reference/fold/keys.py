@@ -69,7 +69,8 @@ def place_of(kind: str | None, path: str | None) -> Place | None:
     key: Row = {**_CONSTANTS.get(kind, {}), **found.groupdict()}
     for name in _NUMBERS:
         if key.get(name) is not None:
-            key[name] = int(key[name])
-            if key[name] > MAX_INT:
+            digits = key[name].lstrip("0")
+            if len(digits) > 10 or int(digits or "0") > MAX_INT:
                 return None
+            key[name] = int(digits or "0")
     return Place(_TABLES[kind], key)

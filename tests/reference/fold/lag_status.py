@@ -16,6 +16,7 @@ class Limits(NamedTuple):
     warn_after_s: int = 300
     unowned_after_s: int = 10
     abandoned_after_s: int = 604_800
+    point_s: float = 60
 
 
 def judge(facts: Facts, columns: Row, former: Row, moments: list[Moment], limits: Limits) -> Row:

@@ -15,8 +15,6 @@ from zklake.events.samples import LogEnd, Round
 Row = dict[str, Any]
 Partition = tuple[str, int]
 
-_MINUTE = 60_000
-
 
 def open_row(event: Event, **columns: Any) -> Row:
     """A row that begins at a round."""
@@ -40,9 +38,10 @@ def end_row(row: Row, event: Event, ended_by: str) -> None:
     row["ended_by"] = ended_by
 
 
-def is_same_minute(row: Row, event: Event) -> bool:
-    """Of the row's beginning."""
-    return bool(row["valid_from_at"] // _MINUTE == event.observed_at_ms // _MINUTE)
+def is_same_time(row: Row, event: Event, length_s: float = 60) -> bool:
+    """Whether the event falls into the same stretch of so many seconds as the row's beginning."""
+    length_ms = length_s * 1000
+    return bool(row["valid_from_at"] // length_ms == event.observed_at_ms // length_ms)
 
 
 class LogEnds:
@@ -170,4 +169,4 @@ def _is_same_point(row: Row, said: Row, incarnation: int | None, event: Event) -
     is_same = all(row[name] == said[name] for name in names) and row["incarnation"] == incarnation
     ends = (row["log_end_offset"], said["log_end_offset"])
     is_back = None not in ends and ends[1] < ends[0]
-    return is_same and is_same_minute(row, event) and not is_back
+    return is_same and is_same_time(row, event) and not is_back

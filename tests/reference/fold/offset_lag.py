@@ -14,7 +14,7 @@ from tests.reference.fold.log_ends import (
     LogEnds,
     Row,
     end_row,
-    is_same_minute,
+    is_same_time,
     open_row,
 )
 from tests.reference.fold.presence import Moment
@@ -124,7 +124,7 @@ class OffsetLag:
             is_equal = all(
                 row[name] == value for name, value in columns.items() if name != "sampled_at"
             )
-            if is_equal or (is_point and is_same_minute(row, event)):
+            if is_equal or (is_point and is_same_time(row, event, self.limits.point_s)):
                 row.update(columns, seen_seq=event.seq)
                 return
             end_row(row, event, "changed")

@@ -134,7 +134,7 @@ class Episode:
         }
 
     def _count_attempts(self) -> int:
-        """Rounds of claiming of the session that had most of them."""
+        """Rounds of claiming of the session that had most of them; of unknown ones: one."""
         runs: Counter[int | None] = Counter()
         claiming: set[int | None] = set()
         for change in self.changes:
@@ -143,7 +143,7 @@ class Episode:
             elif is_claim(change) and change.after.session not in claiming:
                 claiming.add(change.after.session)
                 runs[change.after.session] += 1
-        return max(runs.values(), default=0)
+        return max((1 if who is None else count for who, count in runs.items()), default=0)
 
     def _count_conflicts(self) -> int:
         """Claims given back for no reason that was seen; unless all begins anew at once."""
@@ -158,8 +158,8 @@ class Episode:
                 claimed[change.key] = seq
             elif change.what == "owner":
                 is_since = claimed.pop(change.key, -1) > trigger_seq
-                times = given.setdefault(change.before.session, [])
-                times += [at] if is_since and change.cause == "event" else []
+                if is_since and change.cause == "event" and change.before.session is not None:
+                    given.setdefault(change.before.session, []).append(at)
             if find_trigger(change):
                 trigger_seq = seq
         return conflicts + sum(len(times) for times in given.values())

@@ -97,7 +97,7 @@ class GroupLog:
         if owners_first:
             self.drop("consumer", f"/consumers/{GROUP}/ids/{member}", closes=True)
 
-    def claim(self, member: str, *partitions: int, topic: str = "t", **fields: Any) -> None:
+    def claim(self, member: str, *partitions: int | str, topic: str = "t", **fields: Any) -> None:
         for partition in partitions:
             path = f"/consumers/{GROUP}/owners/{topic}/{partition}"
             op = fields.get("op", "create")

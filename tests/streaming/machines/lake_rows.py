@@ -6,17 +6,19 @@ import msgspec
 
 from streaming.machines.recalling import recall_standing
 from streaming.machines.standing import Standing
+from streaming.sights import State
 
 
 def recall(standing: Standing) -> Standing:
     """What the lake's rows would make of it."""
     members, owners = [], []
     for group, held in standing.members.items():
-        rows = [msgspec.to_builtins(member) for member in held.values()]
-        members += [{**group._asdict(), **row} for row in rows]
+        for member in held.values():
+            row = {**msgspec.to_builtins(member), **tell_state(member.state)}
+            members.append({**group._asdict(), **row})
     for group, taken in standing.owners.items():
         for key, owner in taken.items():
-            row = msgspec.to_builtins(owner)
+            row = {**msgspec.to_builtins(owner), **tell_state(owner.state)}
             places = {"valid_from_seq": owner.from_seq, "valid_from_at": owner.from_ms}
             owners.append({**group._asdict(), **key._asdict(), "broker_id": None, **row, **places})
     topics = [
@@ -24,7 +26,9 @@ def recall(standing: Standing) -> Standing:
             "topic": topic,
             "broker_id": None,
             "replicas": None if t.partitions is None else {p: [1] for p in t.partitions},
+            "incarnation": t.incarnation,
             **msgspec.to_builtins(t),
+            **tell_state(t.state),
         }
         for topic, t in standing.topics.items()
     ]
@@ -34,3 +38,12 @@ def recall(standing: Standing) -> Standing:
     ]
     gaps = [{"gap_id": g, "valid_from_seq": 0, "valid_to_seq": None} for g in standing.gaps]
     return recall_standing(members, owners, topics, groups, gaps)
+
+
+def tell_state(state: State) -> dict[str, int | str | None]:
+    """As columns."""
+    return {
+        "czxid": state.czxid,
+        "znode_version": state.version,
+        "fidelity": state.fidelity,
+    }

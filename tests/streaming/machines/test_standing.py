@@ -20,6 +20,12 @@ def told(log: GroupLog) -> list[tuple[str, str]]:
     return [(c.kind, c.cause) for changes in follow(log)[1] for c in changes]
 
 
+def test_partitions_of_a_hostile_name_are_passed_over() -> None:
+    log = GroupLog()
+    log.claim("g_a", "9" * 5000, "0" * 5000 + "7")
+    assert set(follow(log)[0].owners[G]) == {PartitionKey("t", 7)}
+
+
 def test_members_owners_and_topics_come_and_go() -> None:
     log = GroupLog()
     log.topic("t", 2)
@@ -210,7 +216,7 @@ def test_rows_of_the_lake_make_it_again() -> None:
 
 
 def test_rows_of_other_things_are_passed_over() -> None:
-    owner = OwnerState("o-0", "o", 1, 2, 3, 4, 5)
+    owner = OwnerState("o-0", "o", 1, 3, 4, 5)
     row = {"coordinator": "zookeeper", "group_id": "g", "topic": "t", "partition": 0}
     row |= {"broker_id": 7, "valid_from_seq": 3, "valid_from_at": 4}
     hole = {"gap_id": "x", "valid_from_seq": 5, "valid_to_seq": 5}

@@ -205,6 +205,19 @@ def _check_order(events: list[Event]) -> None:
         waiting = [(seq, commit) for seq, commit in waiting if seq > asked]
 
 
+def test_many_partitions_are_asked_in_several_requests(
+    watched: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    produce(watched, "orders", 4)
+    monkeypatch.setattr("watcher.sampling.brokers.AT_ONCE", 1)
+    brokers = Brokers(watched.bootstrap, {}, Names(("orders", "bills")))
+    asked = brokers.read_layout(10).by_leader().items()
+    answers = [brokers.ask(broker_id, partitions, 10) for broker_id, partitions in asked]
+    found = {(e.topic, e.partition): e for answer in answers for e in answer.ends}
+    ends = {key: (end.log_start_offset, end.log_end_offset) for key, end in found.items()}
+    assert ends == ask_ends(watched, PARTITIONS)
+
+
 def test_groups_that_are_asked_say_the_same(watched: Cluster) -> None:
     produce(watched, "orders", 4)
     consumer = join(watched, "asked", ["orders"])

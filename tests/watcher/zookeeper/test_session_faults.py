@@ -141,8 +141,10 @@ def test_garbage_on_the_wire_breaks_only_the_connection(
 ) -> None:
     with Proxy(zookeeper.port) as proxy, reading(proxy.address + chroot) as core:
         core.wait_changes("connected")
+        session_id = core.connected.session_id
         proxy.send_to_client(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         core.wait_changes("connected", "disconnected", "connected")
+        assert core.connected.session_id == session_id
 
 
 def test_refused_credentials_are_tried_again(zookeeper: ZooKeeperServer, chroot: str) -> None:
@@ -187,8 +189,10 @@ def test_a_floor_from_an_earlier_life_is_kept_or_told(
         floor = core.session.last_zxid_seen
     with reading(zookeeper.connect_string + chroot, zxid_floor=floor) as core:
         core.wait_changes("connected")
+        assert core.session.last_zxid_seen >= floor
     with reading(zookeeper.connect_string + chroot, zxid_floor=1 << 40) as core:
         core.wait_changes("history_reset", "connected")
+        assert core.session.last_zxid_seen < 1 << 40
 
 
 def test_refusals_are_no_reset_and_told_once(zookeeper: ZooKeeperServer, chroot: str) -> None:

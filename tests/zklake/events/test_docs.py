@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,26 +65,37 @@ def wire(**fields: Any) -> Any:
     return msgspec.json.decode(envelope.encode(event))
 
 
-validate = jsonschema.Draft202012Validator(event_schema()).validate
+VALIDATOR = jsonschema.Draft202012Validator(event_schema())
+
+
+def find_errors(event: Any) -> list[str]:
+    """Where an event is not as the schema says."""
+    return [f"{event}: {error.message}" for error in VALIDATOR.iter_errors(event)]
 
 
 def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(event_schema())
+    schema_of_schemas = jsonschema.Draft202012Validator(VALIDATOR.META_SCHEMA)
+    assert list(schema_of_schemas.iter_errors(event_schema())) == []
 
 
-def test_events_of_every_kind_and_op_are_valid() -> None:
+def make_events() -> Iterator[Any]:
+    """Events of every kind and op, as they stand on the wire."""
     stat = Stat(czxid=1, mzxid=2, version=0, ephemeral_owner=0x10000000000001)
     for row in KINDS:
         for sample in row.samples:
             data = None if sample.data is None else sample.data.decode()
             fields = {"path": row.pattern, "kind": row.name, "data": data, "stat": stat}
-            validate(wire(op="create", origin="watch", zxid=2, **fields))
+            yield wire(op="create", origin="watch", zxid=2, **fields)
     for op in literal_meanings(envelope, "Op"):
-        validate(wire(op=op))
+        yield wire(op=op)
     for reason in literal_meanings(envelope, "GapReason"):
-        validate(wire(op="gap", gap=Gap("g", reason=reason, lives=3)))  # type: ignore[arg-type]
-    validate(wire(op="in_sync", frame=Frame("f", base="none", znodes=9)))
-    validate(wire(op="heartbeat") | {"field_of_a_later_release": 1})
+        yield wire(op="gap", gap=Gap("g", reason=reason, lives=3))  # type: ignore[arg-type]
+    yield wire(op="in_sync", frame=Frame("f", base="none", znodes=9))
+    yield wire(op="heartbeat") | {"field_of_a_later_release": 1}
+
+
+def test_events_of_every_kind_and_op_are_valid() -> None:
+    assert [error for event in make_events() for error in find_errors(event)] == []
 
 
 def test_samples_are_valid_and_come_back_as_they_went() -> None:
@@ -95,7 +107,7 @@ def test_samples_are_valid_and_come_back_as_they_went() -> None:
     state = GroupState("g", "Stable", 3, "consumer", "range", "m", 4, (member,), 1)
     commits = GroupCommits((Commit("g", "t", 0, 5, 1, "note", 6, 7), Commit("g", "t", 1)))
     for op, sample in (("log_ends", ends), ("group_commit", commits), ("group_state", state)):
-        validate(wire(op=op, **{op: sample}))
+        assert find_errors(wire(op=op, **{op: sample})) == []
         event = Event("prod", "log-1", 7, op, 1, **{op: sample})  # type: ignore[arg-type]
         assert getattr(envelope.decode(envelope.encode(event)), op) == sample
 
@@ -104,5 +116,4 @@ def test_samples_are_valid_and_come_back_as_they_went() -> None:
     "change", [{"op": "frob"}, {"seq": "7"}, {"fidelity": "so-so"}, {"stat": {"czxid": "1"}}]
 )
 def test_what_is_no_event_is_not_valid(change: dict[str, Any]) -> None:
-    with pytest.raises(jsonschema.ValidationError):
-        validate(wire(op="set") | change)
+    assert find_errors(wire(op="set") | change)

@@ -26,9 +26,11 @@ Reason = Literal[
     "too_deep",  # nested deeper than any value of Kafka's
 ]
 
-Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+# Kafka's ids of brokers and partitions are Java's int.
+LARGEST_INT = 2**31 - 1
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=LARGEST_INT)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-PartitionId = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+PartitionId = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INT)]
 DecimalString = Annotated[str, msgspec.Meta(pattern=r"\A-?[0-9]{1,18}\Z")]
 # Kafka writes timestamps as decimal strings; clients of other makers wrote numbers.
 Millis = Int64 | DecimalString
@@ -154,6 +156,15 @@ def read_decimal(data: bytes | None, lowest: int, highest: int) -> int | Unreada
         return Unreadable("out_of_range" if huge else "not_a_number")
     number = int(text)
     return number if lowest <= number <= highest else Unreadable("out_of_range")
+
+
+def read_number(text: str) -> int | None:
+    """A number in a path as a row knows it: 07 is 7. None: it is none, or beyond an INT."""
+    # Python refuses to read some thousand digits, and a znode's name may have more.
+    if not (text.isascii() and text.isdecimal()) or len(digits := text.lstrip("0")) > 10:
+        return None
+    number = int(digits or "0")
+    return number if number <= LARGEST_INT else None
 
 
 def decode_empty(data: bytes | None) -> Empty | Unreadable:
