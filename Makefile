@@ -6,7 +6,8 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 JARS := .venv/.jars
 PYTEST := $(BIN)/pytest -q
-# Most tests wait for servers: two at a time take half as long. A file stays with one worker.
+# Most tests wait for servers: two at a time take half as long. A file stays with one worker; which
+# comes first says tests/conftest.py.
 WORKERS ?= 2
 
 .PHONY: help install check test test-unit test-faults run bench docs lock clean
@@ -43,7 +44,7 @@ test-unit: $(STAMP) ## The tests that need no JVM (seconds)
 	$(PYTEST) -m "not spark and not integration and not e2e and not browser and not faults"
 
 test: install check ## Everything CI runs: check, then all tests but the long ones
-	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not faults"
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not faults"
 
 test-faults: install ## The long fault runs
 	$(PYTEST) -m faults
@@ -55,6 +56,9 @@ docs: $(STAMP) ## Regenerate the generated documents
 	$(BIN)/python -m zklake.settings.docs > docs/settings.md
 	$(BIN)/python -m zklake.events.docs
 	$(BIN)/python -m delta_tables.docs > docs/tables.md
+	$(BIN)/python -m dashboard.metrics.docs > docs/metrics.md
+	$(BIN)/python -m dashboard.openapi.docs > docs/api.md
+	$(BIN)/python -m deploy.grafana.writing
 
 lock: ## Rebuild requirements.lock and jars.lock from what is wanted
 	$(PYTHON) -m venv .venv-lock

@@ -1,4 +1,7 @@
-"""Fixtures over the lab: real servers, started once for a run of pytest and gone with it."""
+"""Fixtures over the lab: real servers, started once for a run of pytest and gone with it.
+
+Also the order of the files, which two workers take from one list.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,26 @@ if TYPE_CHECKING:
 
     from lab.cluster import Cluster
     from lab.zookeeper import ZooKeeperServer
+
+# The stories come first, beside tests that mostly wait: they are watched by the second. Then what
+# takes minutes, so that no worker is left alone with it at the end.
+FIRST = (
+    "tests/e2e/test_stories.py",
+    "tests/watcher/",
+    "tests/e2e/",
+    "tests/streaming/test_law_lake.py",
+    "tests/streaming/test_daemon.py",
+    "tests/streaming/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sort the files; their tests stay in order."""
+    items.sort(key=lambda item: next(_find_places(item.nodeid), len(FIRST)))
+
+
+def _find_places(nodeid: str) -> Iterator[int]:
+    return (place for place, start in enumerate(FIRST) if nodeid.startswith(start))
 
 
 @pytest.fixture(autouse=True)
