@@ -1,4 +1,7 @@
-"""Answers by key, made once however many ask at a time. Knows nothing of tables."""
+"""Answers by key, made once however many ask at a time. Knows nothing of tables.
+
+Of each key only the answer to the last state stays: the ones before would not be asked for again.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,19 @@ class Cache:
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = threading.Lock()
-        self._answers: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, tuple[Hashable, Future[Any]]] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+    def get(self, key: Hashable, make: Callable[[], T], state: Hashable = None) -> T:
         """The answer of that key; who asks first makes it, others wait. A failure is not kept."""
         with self._lock:
-            answer = self._answers.get(key)
-            is_mine = answer is None
-            if answer is None:
-                answer = self._answers[key] = Future()
+            known = self._answers.get(key)
+            is_mine = known is None or known[0] != state
+            if known is None or known[0] != state:
+                known = self._answers[key] = (state, Future())
             self._answers.move_to_end(key)
             while len(self._answers) > self._size:
                 self._answers.popitem(last=False)
+        answer = known[1]
         if is_mine:
             self._fulfil(key, answer, make)
         value: T = answer.result()
@@ -39,5 +43,6 @@ class Cache:
             answer.set_result(make())
         except BaseException as error:
             with self._lock:
-                self._answers.pop(key, None)
+                if self._answers.get(key, (None, None))[1] is answer:
+                    del self._answers[key]
             answer.set_exception(error)

@@ -97,14 +97,18 @@ class Tables:
         """What `make` makes of these tables; made anew when one of them has another version."""
         opened = [(name, self._opened[name]) for name in names if name in self._opened]
         states = tuple((name, one.id, one.version) for name, one in opened)
-        return self._cache.get((key, states), make)
+        return self._cache.get(key, make, states)
 
     def query(self, sql: str, *names: str) -> list[Row]:
         """Rows of a query of our own over these tables and views; none when one is missing."""
+        inputs = tuple(one for name in names for one in _INPUTS.get(name, (name,)))
+        return self.derive(sql, inputs, lambda: self.ask(sql, *names))
+
+    def ask(self, sql: str, *names: str) -> list[Row]:
+        """The same, not kept: for many rows of which somebody keeps something else."""
         if not self.has(*names):
             return []
-        inputs = tuple(one for name in names for one in _INPUTS.get(name, (name,)))
-        return self.derive(sql, inputs, lambda: self._ask(sql, inputs))
+        return self._ask(sql, tuple(one for name in names for one in _INPUTS.get(name, (name,))))
 
     def _ask(self, sql: str, names: tuple[str, ...]) -> list[Row]:
         try:

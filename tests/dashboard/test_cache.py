@@ -25,6 +25,17 @@ def test_an_answer_is_made_once_however_many_ask() -> None:
     assert made == [1]
 
 
+def test_of_a_key_only_the_last_state_is_kept() -> None:
+    cache, made = Cache(10), list[int]()
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    assert [cache.get("key", make, state) for state in (1, 1, 2, 2)] == [1, 1, 2, 2]
+    assert cache.get("key", make, 1) == 3
+
+
 def test_a_failure_is_told_to_all_and_not_kept() -> None:
     cache = Cache(10)
     with pytest.raises(ZeroDivisionError):

@@ -1,0 +1,42 @@
+"""/metrics, and each set alone at /metrics/<set>, so that a scrape job can take one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from dashboard.metrics import SET_BY_NAME
+from dashboard.metrics.exposition import choose_form
+from dashboard.metrics.scrape import scrape
+from dashboard.options import Options
+from dashboard.pulse import PulseTaker
+from dashboard.tables import Tables
+from zklake.errors import ZklakeError
+
+
+def list_metric_routes(tables: Tables, pulse: PulseTaker, options: Options) -> list[BaseRoute]:
+    """The addresses; nothing is read before one is asked."""
+
+    def answer(request: Request, names: Sequence[str]) -> Response:
+        form = choose_form(request.headers.get("accept", ""))
+        tables.look()
+        try:
+            text = scrape(tables, pulse.take(), options.metrics, names, form)
+        except ZklakeError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+        return Response(text, headers={"content-type": form})
+
+    async def tell_all(request: Request) -> Response:
+        return await run_in_threadpool(answer, request, options.metrics.sets)
+
+    async def tell_one(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in SET_BY_NAME:
+            return PlainTextResponse(f"want one of {', '.join(SET_BY_NAME)}\n", 404)
+        return await run_in_threadpool(answer, request, (name,))
+
+    return [Route("/metrics", tell_all), Route("/metrics/{name}", tell_one)]
