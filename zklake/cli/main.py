@@ -8,6 +8,7 @@ import typer
 
 from zklake import __version__
 from zklake.cli import (
+    alerts,
     at,
     config,
     dashboard,
@@ -35,6 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+app.add_typer(alerts.app, name="alerts")
 app.add_typer(config.app, name="config")
 app.add_typer(jars.app, name="jars")
 app.add_typer(lab.app, name="lab")

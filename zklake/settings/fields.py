@@ -12,7 +12,8 @@ from pydantic.fields import FieldInfo
 
 from zklake.settings.models import Settings
 
-Kind = Literal["plain", "secret", "list", "client"]
+# Tables: a list of tables, [[group.name]] in TOML; there may be secrets in them.
+Kind = Literal["plain", "secret", "list", "tables", "client"]
 
 
 class SettingField(NamedTuple):
@@ -50,14 +51,16 @@ def _field(key: str, info: FieldInfo) -> SettingField:
 
 def _kind(annotation: object) -> Kind:
     if get_origin(annotation) is tuple:
-        return "list"
+        return "tables" if _mentions(annotation, BaseModel) else "list"
     if get_origin(annotation) is dict:
         return "client"
-    return "secret" if _mentions_secret(annotation) else "plain"
+    return "secret" if _mentions(annotation, SecretStr) else "plain"
 
 
-def _mentions_secret(annotation: object) -> bool:
-    return annotation is SecretStr or any(_mentions_secret(part) for part in get_args(annotation))
+def _mentions(annotation: object, wanted: type) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, wanted):
+        return True
+    return any(_mentions(part, wanted) for part in get_args(annotation))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -126,6 +126,8 @@ def _describe(detail: ErrorDetails, given: Mapping[str, Given]) -> Problem:
     allowed = str(raised) if raised else detail["msg"]
     if hits:
         nearest = max(hits, key=lambda one: len(one.key))
+        if nearest.field.kind == "tables":  # they may hold secrets
+            return Problem(nearest.origin, f"{loc}: {allowed}")
         return Problem(nearest.origin, f"{nearest.key} = {_show_value(nearest)}: {allowed}")
     # Settings of a group that do not hang together: everything given for it had a part in it.
     origins = {one.origin: None for key, one in given.items() if key.startswith(f"{loc}.")}

@@ -11,10 +11,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from zklake.settings.alerts import AlertsSettings
 from zklake.settings.dashboard import DashboardSettings
 from zklake.settings.group import Group
 from zklake.settings.lag import LagSettings
 from zklake.settings.maintenance import MaintenanceSettings
+from zklake.settings.metrics import MetricsSettings
 from zklake.settings.query import QuerySettings
 from zklake.settings.values import (
     Client,
@@ -190,6 +192,8 @@ class Settings(BaseSettings):
     maintenance: MaintenanceSettings = MaintenanceSettings()
     query: QuerySettings = QuerySettings()
     dashboard: DashboardSettings = DashboardSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    alerts: AlertsSettings = AlertsSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from zklake.settings.fields import SettingField, setting_fields
 from zklake.settings.load import Loaded
@@ -14,7 +14,7 @@ from zklake.settings.models import Settings
 from zklake.settings.names import MASK
 from zklake.settings.values import ClientOptions
 
-Value = str | int | float | bool | tuple[str, ...] | None
+Value = str | int | float | bool | tuple[str | dict[str, Any], ...] | None
 
 
 class ShownSetting(NamedTuple):
@@ -45,10 +45,17 @@ def _read_values(settings: Settings, field: SettingField) -> Iterator[tuple[str,
         yield field.key, MASK
     elif isinstance(value, ClientOptions):
         yield field.key, None
+    elif field.kind == "tables" and isinstance(value, tuple):
+        yield field.key, tuple(_show_table(table) for table in value)
     elif value is None or isinstance(value, bool | int | float | tuple):
         yield field.key, value
     else:
         yield field.key, str(value)
+
+
+def _show_table(table: BaseModel) -> dict[str, Any]:
+    """Its secrets are masked by pydantic."""
+    return table.model_dump(mode="json", exclude_none=True)
 
 
 def write_value(value: Value) -> str:

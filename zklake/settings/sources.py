@@ -94,7 +94,7 @@ def _read_client_variable(name: str, text: str, known: Mapping[str, str]) -> Fou
 def _parse_text(field: SettingField, text: str, origin: str) -> Found:
     if field.kind == "list" and not text.lstrip().startswith("["):
         yield Given(field, [part.strip() for part in text.split(",")], origin)
-    elif field.kind in ("list", "client"):
+    elif field.kind in ("list", "tables", "client"):
         try:
             yield from _resolve(field.key, json.loads(text), origin)
         except ValueError:

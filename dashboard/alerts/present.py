@@ -1,0 +1,42 @@
+"""How it stands: which incidents are open now, and what was sent of late. Changes nothing."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from dashboard.alerts.incident import Incident
+from dashboard.alerts.journal_file import connect_to_read, explaining
+from dashboard.alerts.journal_rows import list_deliveries, list_open
+from dashboard.alerts.looking import Looker
+from dashboard.alerts.reconciliation import Known, reconcile
+from zklake.settings.alerts import AlertsSettings
+
+
+class Present(NamedTuple):
+    """Incidents that are open, and messages, the newest first."""
+
+    incidents: list[Incident]
+    deliveries: list[dict[str, Any]]
+
+
+def read_present(
+    lake: str, cluster: str, settings: AlertsSettings, now: datetime, *, most: int
+) -> Present:
+    """As the lake and the journal say."""
+    known, deliveries = _read_journal(settings.journal, cluster, most)
+    found: list[Incident] = []
+    for sight in Looker(lake, cluster).look(settings.list_rules(), {}, now):
+        mine = [one for one in known if one.rule == sight.rule.title]
+        news = reconcile(sight, None, mine, ())
+        found += [*news.opened, *news.lasting]
+    return Present(sorted(found, key=lambda one: (one.opened_at, one.id)), deliveries)
+
+
+def _read_journal(path: str, cluster: str, most: int) -> tuple[list[Known], list[dict[str, Any]]]:
+    connection = connect_to_read(path, cluster)
+    if connection is None:
+        return [], []
+    with closing(connection), explaining(path):
+        return list_open(connection, cluster), list_deliveries(connection, most)

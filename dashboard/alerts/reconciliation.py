@@ -1,0 +1,96 @@
+"""What is new since the last look: the incidents that were known, against those found now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from dashboard.alerts.incident import Incident, Subject
+from dashboard.alerts.looking import Sight
+
+# Somebody's clock was off, or the lake was made anew.
+_VANISHED = "the history does not show it any more"
+
+
+@dataclass(frozen=True)
+class Known:
+    """An incident that was open at the last look."""
+
+    id: str
+    cluster: str
+    rule: str
+    severity: str
+    subject: Subject
+    started_at: datetime
+    opened_at: datetime
+
+
+@dataclass(frozen=True)
+class News:
+    """What to write down, and to tell."""
+
+    opened: list[Incident]
+    lasting: list[Incident]
+    closed: list[Incident]
+
+
+def reconcile(
+    sight: Sight, last: datetime | None, known: Iterable[Known], past_ids: Collection[str]
+) -> News:
+    """What became of those that were open at `last`, and which are new.
+
+    `past_ids` are those that are over; None as `last`: this rule never looked before.
+    """
+    news = News([], [], [])
+    waiting = list(sight.incidents)
+    for one in known:
+        found = _find(one, waiting)
+        if found is not None:
+            waiting.remove(found)
+        state = _carry_on(one, found) if found else end(one, sight.horizon, _VANISHED)
+        (news.lasting if state.is_open else news.closed).append(state)
+    for incident in waiting:
+        if incident.id in past_ids or _is_old(incident, last):
+            continue
+        news.opened.append(incident)
+        if not incident.is_open:
+            news.closed.append(incident)
+    return news
+
+
+def _find(one: Known, found: Iterable[Incident]) -> Incident | None:
+    """The same, by its id; or the first of its subject: its beginning may lie before what is read.
+
+    Rows of lag are kept for some weeks, and a look does not go back farther than it must.
+    """
+    mine = [incident for incident in found if incident.subject == one.subject]
+    return next((i for i in mine if i.id == one.id), mine[0] if mine else None)
+
+
+def _carry_on(one: Known, found: Incident) -> Incident:
+    return replace(found, id=one.id, started_at=one.started_at, opened_at=one.opened_at)
+
+
+def end(one: Known, at: datetime, note: str) -> Incident:
+    """It is over, although nothing in the history ended it."""
+    return Incident(
+        one.id,
+        one.cluster,
+        one.rule,
+        one.severity,
+        one.subject,
+        one.started_at,
+        one.opened_at,
+        at,
+        at,
+        0,
+        {"note": note},
+    )
+
+
+def _is_old(incident: Incident, last: datetime | None) -> bool:
+    """Over before somebody was there to tell it."""
+    if incident.closed_at is None:
+        return False
+    return last is None or incident.closed_at <= last

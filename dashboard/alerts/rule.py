@@ -1,0 +1,39 @@
+"""What a rule is to whoever looks for incidents: the tables it reads, its clock, its question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from dashboard.alerts.incident import Spell
+from dashboard.tables import Tables
+from dashboard.times import Span
+
+# Up to when the history is whole: the last event, the last sampling round, or the present.
+Clock = Literal["watermark", "sampled", "now"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of rule. `find` gets the settings of that rule."""
+
+    name: str
+    reads: tuple[str, ...]
+    find: Callable[[Tables, Any, Span], list[Spell]]
+    clock: Clock = "watermark"
+    # How far back it must look beyond what for_s and clear_s say.
+    count_lookback: Callable[[Any], float] = lambda rule: 0.0
+
+
+def is_meant(name: str, include: Iterable[str], exclude: Iterable[str]) -> bool:
+    """Whether a name is included by one pattern, and excluded by none."""
+    return any(fnmatchcase(name, one) for one in include) and not any(
+        fnmatchcase(name, one) for one in exclude
+    )
+
+
+def write_ms(value: Any) -> int:
+    """A time as a mark."""
+    return int(value.timestamp() * 1000)

@@ -1,0 +1,222 @@
+"""Looks at a lake that is written meanwhile: one message per incident and event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard.alerts.daemon import Daemon, run_once
+from dashboard.alerts.journal import Journal
+from dashboard.alerts.present import read_present
+from tests.dashboard.alerts.book import CLUSTER, Book
+from tests.dashboard.alerts.receivers import HttpReceiver
+from zklake.errors import SettingsError
+from zklake.settings.alerts import AlertsSettings
+
+NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
+RULES = [{"rule": "group_status"}, {"rule": "broker_down", "name": "gone"}]
+
+
+class Desk:
+    """A lake, a journal, a daemon that looks when it is told to."""
+
+    def __init__(self, directory: Path, **notifier: Any) -> None:
+        self.book = Book(str(directory / "lake"), NOW)
+        self.path = str(directory / "journal")
+        webhook = {"by": "webhook", "url": "http://a.example/", **notifier}
+        self.set(rules=RULES, notifiers=[webhook])
+        self.journal = Journal(self.path, CLUSTER)
+
+    def set(self, **settings: Any) -> None:
+        self.settings = AlertsSettings.model_validate({"journal": self.path, **settings})
+
+    def look(self, at: datetime) -> list[tuple[str, str, str]]:
+        """Look, as after a restart; returns all messages there are: subject, event, state."""
+        Daemon(self.book.path, self.settings, self.journal).look(at)
+        sql = (
+            "SELECT json_extract(message, '$.incident.subject_text'), event, state "
+            "FROM deliveries ORDER BY rowid"
+        )
+        rows: list[tuple[str, str, str]] = self.journal._ask(sql)
+        return rows
+
+    def tell(self, minute: float, *lags: dict[str, Any], **tables: Any) -> list[Any]:
+        """The lake as of that minute, and a look at it."""
+        at = self.book.minute(minute)
+        self.book.tell(at, offset_lag=list(lags), **tables)
+        return self.look(at)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.journal.close()
+
+
+BILLING, OTHER = "group billing (zookeeper)", "group other (zookeeper)"
+
+
+def test_the_first_look_tells_only_what_is_open(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    past = [lag("STOPPED", m(-900), m(-800), group="past"), lag("STOPPED", m(-30))]
+    assert desk.tell(0, *past) == [(BILLING, "open", "waiting")]
+    assert desk.tell(1, *past) == [(BILLING, "open", "waiting")]
+
+
+def test_one_open_and_one_close_however_often_it_looks(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    assert desk.tell(0, lag("OK", m(-60))) == []
+    stopped = lag("STOPPED", m(1))
+    assert desk.tell(1.5, stopped) == []
+    for minute in (2, 2.5, 10):
+        assert desk.tell(minute, stopped) == [(BILLING, "open", "waiting")]
+    over = [{**stopped, **lag("STOPPED", m(1), m(11), seq=stopped["valid_from_seq"])}]
+    assert len(desk.tell(11.5, *over)) == 1
+    both = [(BILLING, "open", "waiting"), (BILLING, "close", "waiting")]
+    for minute in (12, 13, 60, 1000):
+        assert desk.tell(minute, *over) == both
+
+
+def test_what_came_and_went_while_nobody_looked_is_told_in_order(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    assert desk.tell(0, lag("OK", m(-60))) == []
+    rows = [lag("STOPPED", m(5), m(9)), lag("STOPPED", m(20), group="other")]
+    assert desk.tell(30, *rows) == [
+        (BILLING, "open", "waiting"),
+        (OTHER, "open", "waiting"),
+        (BILLING, "close", "waiting"),
+    ]
+
+
+def test_what_is_too_old_to_be_told_is_written_down_as_that(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    assert desk.tell(0, lag("OK", m(-60))) == []
+    assert desk.tell(3000, lag("STOPPED", m(5), m(9))) == [(BILLING, "open", "given_up")]
+
+
+def test_one_whose_beginning_the_lake_has_forgotten_is_still_the_same(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    assert desk.tell(0, lag("STOPPED", m(-30))) == [(BILLING, "open", "waiting")]
+    later = lag("STOPPED", m(50_000))
+    assert desk.tell(50_010, later) == [(BILLING, "open", "given_up")]  # nobody sent it
+    assert len(desk.journal.list_open()) == 1
+
+
+def test_two_in_a_row_are_two(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    desk.tell(0, lag("OK", m(-60)))
+    first = lag("STOPPED", m(1), m(5))
+    desk.tell(3, lag("STOPPED", m(1), seq=first["valid_from_seq"]))
+    found = desk.tell(12, first, lag("STOPPED", m(8)))
+    assert [event for _, event, _ in found] == ["open", "open", "close"]
+    sql = "SELECT count(DISTINCT incident_id) FROM deliveries"
+    assert desk.journal._ask(sql) == [(2,)]
+
+
+def test_a_history_that_takes_it_back_closes_it_once(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    stopped = lag("STOPPED", m(-30))
+    desk.tell(0, stopped)
+    both = [(BILLING, "open", "waiting"), (BILLING, "close", "waiting")]
+    assert desk.tell(1, lag("OK", m(-60))) == both
+    assert desk.tell(2, stopped) == both
+
+
+def test_a_lake_that_is_made_anew_closes_nothing(desk: Desk, tmp_path: Path) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    desk.tell(0, lag("STOPPED", m(-30)))
+    desk.book = Book(str(tmp_path / "anew"), NOW)
+    assert desk.look(m(5)) == [(BILLING, "open", "waiting")]
+    assert desk.tell(-10, lag("OK", m(-60))) == [(BILLING, "open", "waiting")]
+
+
+def test_a_rule_that_is_taken_away_ends_its_incidents(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    desk.tell(0, lag("STOPPED", m(-30)))
+    desk.set(rules=[{"rule": "broker_down"}], notifiers=desk.settings.notifiers)
+    assert desk.look(m(1)) == [(BILLING, "open", "waiting"), (BILLING, "close", "waiting")]
+
+
+def test_it_is_told_again_while_it_lasts_if_that_is_wanted(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, send_once=False, send_interval_s=600, send_close=False)
+    with closing(desk.journal):
+        stopped = desk.book.lag("STOPPED", desk.book.minute(-30))
+        desk.tell(0, stopped)
+        assert len(desk.tell(10, stopped)) == 1  # the first still waits
+        (one,) = desk.journal._ask("SELECT id FROM deliveries")
+        desk.journal.mark_sent(one[0], desk.book.minute(10))
+        assert [event for _, event, _ in desk.tell(11, stopped)] == ["open", "repeat"]
+        found = desk.tell(12, desk.book.lag("OK", desk.book.minute(-60)))
+        assert found == [(BILLING, "open", "sent"), (BILLING, "repeat", "dropped")]
+
+
+def test_a_receiver_that_fails_delays_only_itself_and_gets_all_of_it_later(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    book = Book(str(tmp_path / "lake"), now)
+    book.tell(now, offset_lag=[book.lag("STOPPED", book.minute(-30))])
+    with HttpReceiver().serve() as good, HttpReceiver(status=503).serve() as bad:
+        hooks = [
+            {"by": "webhook", "name": name, "url": receiver.url}
+            for name, receiver in (("bad", bad), ("good", good))
+        ]
+        settings = AlertsSettings.model_validate(
+            {"journal": str(tmp_path / "journal"), "rules": RULES, "notifiers": hooks}
+        )
+        assert run_once(book.path, CLUSTER, settings) == 1
+        assert (len(good.posts), len(bad.posts)) == (1, 1)
+        assert run_once(book.path, CLUSTER, settings) == 0  # it is not due again yet
+        bad.status = 204
+        with closing(Journal(settings.journal, CLUSTER)) as journal:
+            journal._ask("UPDATE deliveries SET next_ms = 0")
+        assert run_once(book.path, CLUSTER, settings) == 1
+        assert (len(good.posts), len(bad.posts)) == (1, 2)
+        assert len({post.key for post in bad.posts}) == 1
+        assert good.posts[0].key not in {post.key for post in bad.posts}
+    present = read_present(book.path, CLUSTER, settings, datetime.now(UTC), most=10)
+    assert [one.subject.text for one in present.incidents] == [BILLING]
+    assert [(one["notifier"], one["state"]) for one in present.deliveries] == [
+        ("good", "sent"),
+        ("bad", "sent"),
+    ]
+    assert present.incidents[0].id == present.deliveries[0]["incident_id"]
+
+
+def test_it_says_how_it_is_doing(desk: Desk) -> None:
+    daemon = Daemon(desk.book.path, desk.settings, desk.journal)
+    said = [daemon.vitals.obstacle]
+    daemon.look(NOW)
+    said.append(daemon.vitals.obstacle)
+    desk.book.tell(NOW, offset_lag=[desk.book.lag("STOPPED", desk.book.minute(-30))])
+    daemon.look(NOW)
+    said.append(daemon.vitals.obstacle)
+    assert said == ["it has not looked yet", "the lake holds nothing yet: waiting", None]
+    read = daemon.vitals.registry.get_sample_value
+    assert read("zklake_alerts_open_incidents", {"rule": "group_status"}) == 1
+    assert read("zklake_alerts_open_incidents", {"rule": "gone"}) == 0
+    assert read("zklake_alerts_waiting_messages", {"notifier": "webhook"}) == 1
+    daemon.look(NOW + timedelta(days=2))
+    assert read("zklake_alerts_given_up_messages_total") == 1
+    daemon.look(NOW + timedelta(days=2))
+    assert read("zklake_alerts_waiting_messages", {"notifier": "webhook"}) == 0
+
+
+def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="nobody is to be told"):
+        run_once(str(tmp_path), CLUSTER, AlertsSettings(journal=str(tmp_path / "journal")))
+
+
+def test_a_lake_that_does_not_exist_is_waited_for(tmp_path: Path) -> None:
+    with HttpReceiver().serve() as receiver:
+        settings = AlertsSettings.model_validate(
+            {
+                "journal": str(tmp_path / "journal"),
+                "notifiers": [{"by": "webhook", "url": receiver.url}],
+            }
+        )
+        assert run_once(str(tmp_path / "nothing"), CLUSTER, settings) == 0

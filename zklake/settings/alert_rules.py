@@ -1,0 +1,136 @@
+"""The rules of alerts as a person writes them: [[alerts.rules]]. What each finds is not known here.
+
+Every rule has the same four words: for how long it must last, how long a pause must be to end it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeFloat
+
+from zklake.settings.group import Group
+from zklake.settings.values import Name, NamePattern
+
+Severity = Literal["info", "warning", "critical"]
+# From best to worst but OK, as docs/status.md has them.
+Level = Literal["WARN", "REWIND", "ABANDONED", "UNOWNED", "STALLED", "STOPPED"]
+
+
+class Rule(Group):
+    """What all rules have."""
+
+    name: Name | None = None
+    """Under which its incidents are known; not set: the rule's own. Each may be given once."""
+    severity: Severity = "warning"
+    """info, warning or critical: what notifiers choose by."""
+    for_s: NonNegativeFloat = 0
+    """It must last so long."""
+    clear_s: NonNegativeFloat = 0
+    """A pause that is shorter does not end it."""
+
+    @property
+    def kind(self) -> str:
+        """Which rule it is."""
+        return str(type(self).model_fields["rule"].default)
+
+    @property
+    def title(self) -> str:
+        """The name that counts."""
+        return self.name or self.kind
+
+
+class GroupStatus(Rule):
+    """A group's status is at or above a level; the worst of its partitions counts."""
+
+    rule: Literal["group_status"] = "group_status"
+    for_s: NonNegativeFloat = 60
+    """It must last so long."""
+    clear_s: NonNegativeFloat = 60
+    """A pause that is shorter does not end it."""
+    level: Level = "UNOWNED"
+    """The least status, from WARN to STOPPED (docs/status.md)."""
+    groups: tuple[NamePattern, ...] = ("*",)
+    """Groups that are meant; `*` is any part of a name."""
+    exclude_groups: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class OfflinePartition(Rule):
+    """A partition has no leader, or one that is not registered; not while its topic is deleted."""
+
+    rule: Literal["offline_partition"] = "offline_partition"
+    severity: Severity = "critical"
+    """info, warning or critical: what notifiers choose by."""
+    for_s: NonNegativeFloat = 30
+    """It must last so long."""
+    clear_s: NonNegativeFloat = 30
+    """A pause that is shorter does not end it."""
+    by: Literal["cluster", "topic", "partition"] = "cluster"
+    """One incident for the whole cluster, for each topic, or for each partition."""
+    topics: tuple[NamePattern, ...] = ("*",)
+    """Topics that are meant; `*` is any part of a name."""
+    exclude_topics: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class ControllerFlap(Rule):
+    """The controller changes again and again."""
+
+    rule: Literal["controller_flap"] = "controller_flap"
+    changes: Annotated[int, Field(ge=1)] = 3
+    """So many changes …"""
+    within_s: Annotated[float, Field(gt=0)] = 600
+    """… within so long. It ends when there are fewer."""
+
+
+class RebalanceStorm(Rule):
+    """A group rebalances again and again."""
+
+    rule: Literal["rebalance_storm"] = "rebalance_storm"
+    rebalances: Annotated[int, Field(ge=1)] = 5
+    """So many rebalances of one group …"""
+    within_s: Annotated[float, Field(gt=0)] = 600
+    """… within so long. It ends when there are fewer."""
+    groups: tuple[NamePattern, ...] = ("*",)
+    """Groups that are meant; `*` is any part of a name."""
+    exclude_groups: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class BrokerDown(Rule):
+    """A broker that was registered is not."""
+
+    rule: Literal["broker_down"] = "broker_down"
+    severity: Severity = "critical"
+    """info, warning or critical: what notifiers choose by."""
+    for_s: NonNegativeFloat = 60
+    """It must last so long."""
+    forget_s: Annotated[float, Field(gt=0)] = 604_800
+    """A broker that is away for longer was taken out of service: that ends it."""
+
+
+class PipelineStale(Rule):
+    """The lake does not follow: its last event is old."""
+
+    rule: Literal["pipeline_stale"] = "pipeline_stale"
+    severity: Severity = "critical"
+    """info, warning or critical: what notifiers choose by."""
+    stale_after_s: Annotated[float, Field(ge=90)] = 150
+    """The last event is older than this; a quiet cluster has one a minute."""
+
+
+RULES: tuple[type[Rule], ...] = (
+    GroupStatus,
+    OfflinePartition,
+    ControllerFlap,
+    RebalanceStorm,
+    BrokerDown,
+    PipelineStale,
+)
+
+
+AnyRule = Annotated[
+    GroupStatus | OfflinePartition | ControllerFlap | RebalanceStorm | BrokerDown | PipelineStale,
+    Field(discriminator="rule"),
+]
