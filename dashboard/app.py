@@ -20,7 +20,11 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from dashboard.burrow.routes import list_burrow_routes
 from dashboard.live import Live, write_mark
+from dashboard.metrics.routes import list_metric_routes
+from dashboard.openapi.document import build_document
+from dashboard.openapi.params import check_params
 from dashboard.options import Options
 from dashboard.page import Asked, Data, Page
 from dashboard.pages import PAGES
@@ -47,6 +51,9 @@ class App:
             routes=[
                 *(self._route(page, is_json=False) for page in PAGES),
                 *(self._route(page, is_json=True) for page in PAGES),
+                Route("/api/openapi.json", lambda request: _write_json(build_document())),
+                *list_burrow_routes(self.tables, self.pulse, options),
+                *list_metric_routes(self.tables, self.pulse, options),
                 Route("/live", self._stream),
                 Route("/healthz", lambda request: PlainTextResponse("alive\n")),
                 Route("/readyz", self._say_ready),
@@ -73,8 +80,13 @@ class App:
         versions = self.tables.look()
         pulse = self.pulse.take()
         now = datetime.now(UTC)
-        params = {name: value.replace("\0", "") for name, value in request.query_params.items()}
+        given = [
+            (name, value.replace("\0", "")) for name, value in request.query_params.multi_items()
+        ]
+        params = dict(given)
         try:
+            if is_json:
+                check_params(page.all_params, given)
             asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
             data = page.load(asked)
         except ZklakeError as error:
@@ -110,7 +122,9 @@ class App:
     async def _show_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             text = "There is no such page." if error.status_code == 404 else error.detail
-            return self._say(request, error.status_code, text, None)
+            answer = self._say(request, error.status_code, text, None)
+            answer.headers.update(error.headers or {})
+            return answer
         trace = "".join(traceback.format_exception(error))
         _LOG.error("a page failed", path=request.url.path, trace=trace)
         return self._say(request, 500, "The page failed; the dashboard's log says why.", None)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from dashboard.openapi.params import Param
+from dashboard.openapi.shapes import Named, Shape, choose, say
 
 Row = Mapping[str, Any]
 PAGE_ROWS = 50
@@ -36,6 +41,33 @@ def list_page(
         "sort": f"-{column}" if down else column,
         "q": params.get("q", ""),
     }
+
+
+def describe_list(row: Named) -> dict[str, Shape]:
+    """The shape of a list of such rows."""
+    return {
+        "rows": [row],
+        "total": say(int, "rows before the search"),
+        "found": say(int, "rows that the search found, on all pages"),
+        "page": say(int, "the page that this is: the last one, where a later one was asked for"),
+        "pages": int,
+        "sort": _list_orders(row),
+        "q": str,
+    }
+
+
+def list_params(row: Named, searched: str) -> tuple[Param, ...]:
+    """What a list can be asked for."""
+    number = Annotated[int, Meta(ge=1, le=99_999_999)]
+    return (
+        Param("q", str, f"Only rows that have this text in {searched}.", ("ord",)),
+        Param("sort", _list_orders(row), "The column to sort by; downwards with a `-`."),
+        Param("page", number, f"Which page of {PAGE_ROWS} rows, from 1.", ("1",)),
+    )
+
+
+def _list_orders(row: Named) -> Any:
+    return choose(*row.shape, *(f"-{name}" for name in row.shape))
 
 
 def _has(row: Row, columns: Sequence[str], text: str) -> bool:

@@ -8,6 +8,22 @@ from delta_tables.question import Limits
 
 
 @dataclass(frozen=True)
+class MetricOptions:
+    """What /metrics tells: see zklake/settings/metrics.py, whose names these are."""
+
+    sets: tuple[str, ...] = ("zklake",)
+    detail: str = "groups"
+    top: int = 0
+    only_bad: bool = False
+    groups: tuple[str, ...] = ("*",)
+    exclude_groups: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ("*",)
+    exclude_topics: tuple[str, ...] = ()
+    member_labels: bool = False
+    most_series: int = 50_000
+
+
+@dataclass(frozen=True)
 class Options:
     """One lake, who may see it, and how often it is looked at."""
 
@@ -25,3 +41,4 @@ class Options:
     limits: Limits = field(
         default_factory=lambda: Limits(timeout_s=20, max_rows=1000, memory_bytes=1 << 30)
     )
+    metrics: MetricOptions = field(default_factory=MetricOptions)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from dashboard.openapi.params import SPAN, Param
+from dashboard.openapi.shapes import Shape
 from dashboard.options import Options
 from dashboard.pulse import Pulse
 from dashboard.tables import Tables
@@ -61,3 +63,11 @@ class Page:
     draw: Callable[[Asked, Data], dict[str, Markup]] = draw_nothing
     in_menu: bool = True
     has_span: bool = True
+    # What its JSON may be asked with beyond the time range, and the shape of what `load` returns.
+    params: tuple[Param, ...] = ()
+    answer: Mapping[str, Shape] = field(kw_only=True)
+
+    @property
+    def all_params(self) -> tuple[Param, ...]:
+        """With those of the time range."""
+        return (*self.params, *(SPAN if self.has_span else ()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from dashboard.openapi.shapes import Instant
 from dashboard.options import Options
 from dashboard.tables import Tables
 from dashboard.times import write_time
@@ -29,15 +30,15 @@ class Part:
     address: str
     state: State
     says: str
-    since: datetime
+    since: Instant
 
 
 @dataclass(frozen=True)
 class Pulse:
     """How fresh the lake is at one moment."""
 
-    watermark_at: datetime | None
-    sampled_at: datetime | None
+    watermark_at: Instant | None
+    sampled_at: Instant | None
     is_stale: bool
     parts: tuple[Part, ...]
     # What is wrong, each a sentence; none: all is well.

@@ -117,6 +117,10 @@ def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup],
         """This page in another range."""
         return write_link(page.name, {**kept, "last": last})
 
+    asks = {param.name for param in page.all_params}
+    described = {
+        name: value for name, value in (*kept.items(), *asked.span.params.items()) if name in asks
+    }
     template = _ENVIRONMENT.get_template(f"{page.name}.html")
     return template.render(
         **_frame(page, asked.options, asked.pulse),
@@ -126,7 +130,7 @@ def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup],
         choose=choose,
         choices=CHOICES,
         span=asked.span,
-        api=write_link(f"api/{page.name}", {**kept, **asked.span.params}),
+        api=write_link(f"api/{page.name}", described),
         live=write_link("live", {"page": page.name, "seen": mark}),
         data=data,
         drawings=drawings,

@@ -13,7 +13,7 @@ import hmac
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.options import Options
@@ -56,23 +56,29 @@ class Guard:
         refused = self._refuse(scope["path"], Headers(scope=scope))
         await (refused or self._app)(scope, receive, send_guarded)
 
-    def _refuse(self, path: str, headers: Headers) -> PlainTextResponse | None:
+    def _refuse(self, path: str, headers: Headers) -> Response | None:
         if not is_allowed_host(headers.get("host", ""), self._options.allowed_hosts):
-            return PlainTextResponse(
-                "this name is not known here: open the dashboard by its address, or add the name "
-                "to dashboard.allowed_hosts\n",
+            return _say(
+                path,
                 421,
+                "this name is not known here: open the dashboard by its address, or add the name "
+                "to dashboard.allowed_hosts",
             )
         if is_foreign(headers):
-            return PlainTextResponse("another site may only link to a page\n", 403)
+            return _say(path, 403, "another site may only link to a page")
         given = headers.get("authorization", "")
         if path not in _OPEN and not _is_authorized(given, self._options):
-            return PlainTextResponse(
-                "want the user and password, or the token, of the dashboard's settings\n",
-                401,
-                {"www-authenticate": 'Basic realm="zklake", charset="UTF-8"'},
-            )
+            text = "want the user and password, or the token, of the dashboard's settings"
+            refused = _say(path, 401, text)
+            refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
+            return refused
         return None
+
+
+def _say(path: str, status: int, text: str) -> Response:
+    if path.startswith("/api/"):
+        return JSONResponse({"error": text}, status)
+    return PlainTextResponse(f"{text}\n", status)
 
 
 def is_allowed_host(host: str, allowed: tuple[str, ...]) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from math import ceil
 from typing import Any
 
+from dashboard.openapi.shapes import Named, say
 from dashboard.tables import Row, Tables
 from dashboard.times import Span
 
@@ -14,6 +16,15 @@ _POINTS = 150
 # A minute is as fine as the table is; below an hour its steps are shown.
 _STEPS = (15, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 86_400)
 _LINES = 10
+SERIES = Named(
+    "LagSeries",
+    {
+        "x": say(list[int], "the points in time, in seconds since 1970"),
+        "lag": [{"label": str, "values": list[int | None]}],
+        "lag_seconds": [{"label": str, "values": list[float | None]}],
+        "left_out": say(int, "lines beyond the ten highest"),
+    },
+)
 _JOINS: dict[str, Callable[[list[Any]], Any]] = {"lag": sum, "lag_seconds": max}
 
 # A row says what held from its start on: a point shows the most of its time, and what was said last
@@ -41,8 +52,9 @@ GROUP BY coordinator, group_id, topic, partition, bucket
 
 
 def choose_step(span: Span) -> int:
-    """Seconds from one point to the next."""
-    return next((step for step in _STEPS if span.seconds / step <= _POINTS), _STEPS[-1])
+    """Seconds from one point to the next; for years, so many whole days."""
+    days = ceil(span.seconds / _POINTS / _STEPS[-1]) * _STEPS[-1]
+    return next((step for step in _STEPS if span.seconds / step <= _POINTS), days)
 
 
 def load_lag(tables: Tables, span: Span, where: str, name: Callable[[Row], str]) -> dict[str, Any]:

@@ -14,7 +14,15 @@ CHOICES = ("15m", "1h", "6h", "24h", "7d", "30d")
 DEFAULT = "1h"
 # DataFusion counts nanoseconds.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
-_LAST = re.compile(r"\d{1,5}[smhdw]")
+# So many weeks or days before now are still a year that SQL can count.
+LAST_PATTERN = "^([1-9][0-9]{0,4}[smh]|[1-9][0-9]{0,3}d|[1-9][0-9]{0,2}w)$"
+SAY_LAST = "is no time: want 15m, 1h, 7d or the like"
+# The forms of a moment that are promised; `parse_moment` may know more.
+MOMENT_PATTERN = (
+    "^(now|-([0-9]{1,9}[wdhms])+|[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?"
+    "|[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    "([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?)$"
+)
 
 
 @dataclass(frozen=True)
@@ -85,12 +93,9 @@ def read_span(params: Mapping[str, str], now: datetime) -> Span:
             raise QueryError("the time range ends before it begins: want from < to")
         return Span(start, end)
     last = params.get("last") or DEFAULT
-    if not _LAST.fullmatch(last):
-        raise QueryError(f"last={last!r} is no time: want 15m, 1h, 7d or the like")
-    start = read_moment(f"-{last}", now).at
-    if start >= now:
-        raise QueryError("last=0 is no time: want 15m, 1h, 7d or the like")
-    return Span(start, now, last)
+    if not re.fullmatch(LAST_PATTERN, last):
+        raise QueryError(f"last={last!r} {SAY_LAST}")
+    return Span(read_moment(f"-{last}", now).at, now, last)
 
 
 def write_timestamp(at: datetime) -> str:

@@ -39,7 +39,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Commit:
-    """A slot of the window; lag is that of the moment it came, and stays so."""
+    """A slot of the window; lag is that of the moment it came, and stays so; None: not known."""
 
     offset: int
     at_ms: int
@@ -48,10 +48,18 @@ class Commit:
 
 @dataclass(frozen=True)
 class LogEnd:
-    """A log end offset, from when on it was known."""
+    """A log end offset at a moment: a point of a curve that is straight between its points."""
 
     at_ms: int
     offset: int
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who has a partition; a client id is known of Kafka's own consumers only."""
+
+    name: str = ""
+    client_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,21 +68,28 @@ class PartitionStatus:
 
     topic: str
     partition: int
-    owner: str
+    owner: Owner
     status: Status
     complete: float
     current_lag: int
-    start: Commit | None
-    end: Commit | None
     window: tuple[Commit, ...]
+
+    @property
+    def start(self) -> Commit | None:
+        """The oldest commit of the window."""
+        return self.window[0] if self.window else None
+
+    @property
+    def end(self) -> Commit | None:
+        """The last commit."""
+        return self.window[-1] if self.window else None
 
 
 @dataclass(frozen=True)
 class GroupStatus:
-    """A group; the worst of its partitions, as Burrow folds them."""
+    """A group; the worst of its partitions, as Burrow folds them. It knows no coordinator."""
 
     cluster: str
-    coordinator: str
     group_id: str
     status: Status
     complete: float
@@ -89,31 +104,51 @@ class History:
 
     topic: str
     partition: int
-    owner: str
+    owner: Owner
     # (offset, ms) of every commit, in the order of the log.
     commits: Sequence[tuple[int, int]]
     log_ends: Sequence[LogEnd]
 
 
-def fill_window(history: History, rules: Rules) -> tuple[Commit, ...]:
-    """The last commits, as Burrow keeps them."""
-    slots: list[Commit] = []
-    for offset, at_ms in history.commits:
-        end = find_log_end(history.log_ends, at_ms)
-        if end is None:
-            continue  # it drops commits of topics whose end it does not know yet
-        lag = max(0, end - offset)
-        if slots and at_ms - slots[-1].at_ms < rules.min_distance_s * 1000:
-            slots[-1] = Commit(offset, slots[-1].at_ms, lag)
+def fill_slots(commits: Iterable[tuple[int, int]], rules: Rules) -> list[tuple[int, int]]:
+    """The last commits, as Burrow keeps them: one that comes too soon takes over a slot."""
+    slots: list[tuple[int, int]] = []
+    for offset, at_ms in commits:
+        if slots and at_ms - slots[-1][1] < rules.min_distance_s * 1000:
+            slots[-1] = (offset, slots[-1][1])
         else:
-            slots.append(Commit(offset, at_ms, lag))
-    return tuple(slots[-rules.intervals :])
+            slots.append((offset, at_ms))
+    return slots[-rules.intervals :]
+
+
+def fill_window(history: History, rules: Rules) -> tuple[Commit, ...]:
+    """The last commits, each with the lag of its moment."""
+    if not history.log_ends:
+        return ()  # it drops commits of topics whose end it does not know
+    return tuple(
+        Commit(offset, at_ms, _find_lag(history.log_ends, offset, at_ms))
+        for offset, at_ms in fill_slots(history.commits, rules)
+    )
+
+
+def _find_lag(log_ends: Sequence[LogEnd], offset: int, at_ms: int) -> int | None:
+    end = find_log_end(log_ends, at_ms)
+    return None if end is None else max(0, end - offset)
 
 
 def find_log_end(log_ends: Sequence[LogEnd], at_ms: int) -> int | None:
-    """The end as it was known at a moment."""
+    """The end at a moment; after the last point it is that one's."""
     place = bisect_right(log_ends, at_ms, key=lambda end: end.at_ms)
-    return log_ends[place - 1].offset if place else None
+    if not 0 < place < len(log_ends):
+        return log_ends[-1].offset if place else None
+    before, after = log_ends[place - 1], log_ends[place]
+    grown = (after.offset - before.offset) * (at_ms - before.at_ms)
+    return before.offset + grown // (after.at_ms - before.at_ms)
+
+
+def _find_end(log_ends: Sequence[LogEnd], at_ms: int) -> int:
+    end = find_log_end(log_ends, at_ms)
+    return log_ends[0].offset if end is None else end
 
 
 def list_recent_ends(log_ends: Sequence[LogEnd], now_ms: int, rules: Rules) -> list[int]:
@@ -127,22 +162,13 @@ def evaluate_partition(history: History, now_ms: int, rules: Rules) -> Partition
     """Its status at a moment."""
     window = fill_window(history, rules)
     ring = list_recent_ends(history.log_ends, now_ms, rules)
-    lag = max(0, ring[-1] - window[-1].offset) if ring and window else 0
+    lag = max(0, _find_end(history.log_ends, now_ms) - window[-1].offset) if window else 0
     complete = min(1.0, len(window) / rules.intervals)
     status: Status = "OK"
     if window and complete >= rules.minimum_complete:
         status = judge(window, ring, lag, now_ms, rules.allowed_lag)
-    return PartitionStatus(
-        topic=history.topic,
-        partition=history.partition,
-        owner=history.owner,
-        status=status,
-        complete=complete,
-        current_lag=lag,
-        start=window[0] if window else None,
-        end=window[-1] if window else None,
-        window=window,
-    )
+    place = (history.topic, history.partition, history.owner)
+    return PartitionStatus(*place, status, complete, lag, window)
 
 
 def judge(
@@ -173,17 +199,17 @@ def _is_rewound(offsets: Sequence[int]) -> bool:
 
 
 def evaluate_group(
-    place: tuple[str, str, str], histories: Iterable[History], now_ms: int, rules: Rules
+    cluster: str, group_id: str, histories: Sequence[History], now_ms: int, rules: Rules
 ) -> GroupStatus:
-    """A group at a moment; place: its cluster, coordinator and id."""
-    kept = [history for history in histories if history.commits]
-    newest = max((history.commits[-1][1] for history in kept), default=None)
-    if newest is None or now_ms - newest > rules.expire_group_s * 1000:
-        return GroupStatus(*place, "NOTFOUND", 0.0, 0, None, ())
-    partitions = tuple(evaluate_partition(history, now_ms, rules) for history in kept)
+    """A group at a moment; a partition without commits is one of its topics', and counts."""
+    last_ms = [history.commits[-1][1] for history in histories if history.commits]
+    if not last_ms or now_ms - max(last_ms) > rules.expire_group_s * 1000:
+        return GroupStatus(cluster, group_id, "NOTFOUND", 1.0, 0, None, ())
+    partitions = tuple(evaluate_partition(history, now_ms, rules) for history in histories)
     worst = max((one.status for one in partitions), key=lambda status: STATUS_CODES[status])
     return GroupStatus(
-        *place,
+        cluster,
+        group_id,
         "ERR" if STATUS_CODES[worst] > STATUS_CODES["ERR"] else worst,
         sum(one.complete == 1 for one in partitions) / len(partitions),
         sum(one.current_lag for one in partitions),

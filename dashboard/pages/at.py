@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from dashboard.openapi.params import Param, describe_moment
+from dashboard.openapi.rows import describe_table
+from dashboard.openapi.shapes import Either, Instant, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.times import read_moment, write_time, write_timestamp
-from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.moments import (
     Moment,
     find_doubts,
@@ -14,6 +17,7 @@ from delta_tables.moments import (
     write_query,
 )
 from delta_tables.reading import quote
+from delta_tables.table import Table
 from zklake.errors import LakeError
 
 _SECTIONS = (
@@ -139,4 +143,36 @@ def _find_near(asked: Asked, at: datetime) -> dict[str, datetime | None]:
     return {"before": max(before, default=None), "after": min(after, default=None)}
 
 
-PAGE = Page("at", "Time machine", load, has_span=False)
+def _describe_section(table: Table) -> Data:
+    return {
+        "table": choose(table.name),
+        "grain": str,
+        "columns": say(list[str], "those that a person wants to see"),
+        "total": say(int, "rows that held then, told or not"),
+        "rows": [describe_table(table)],
+        "error": str | None,
+    }
+
+
+_STATES = tuple(table for table in TABLES if table.is_interval)
+PAGE = Page(
+    "at",
+    "Time machine",
+    load,
+    has_span=False,
+    params=(
+        describe_moment("time", "The moment, by default the last one that the lake knows", "-25m"),
+        Param("table", choose(*(table.name for table in _STATES)), "Only this table, in full."),
+        Param("q", str, "Only rows with a name that has this text.", ("ord",)),
+    ),
+    answer={
+        "time": Instant,
+        "is_zone_supposed": bool,
+        "table": choose("", *(table.name for table in _STATES)),
+        "q": str,
+        "doubts": say(list[str], "what makes the answer less than certain"),
+        "near": {"before": Instant | None, "after": Instant | None},
+        "sections": [Either(tuple(_describe_section(table) for table in _STATES))],
+        "steps": say(dict[str, str], "moments to go to from here"),
+    },
+)

@@ -8,28 +8,17 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from dashboard.charts import Bar, Lane, draw_lanes
+from dashboard.lives import LIFE, list_lives
+from dashboard.openapi.rows import describe_rows
+from dashboard.openapi.shapes import Instant, Named, say
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import Row, Tables
+from dashboard.tables import Row
 from dashboard.times import write_duration
 
 _READS = ("broker_membership", "controller", "partition_state", "topics")
 # ZooKeeper counts sessions in signed numbers and writes them unsigned.
 _UNSIGNED = (1 << 64) - 1
 
-# One czxid is one life of a registration; its address may change within it. A time that is not
-# known is long ago.
-_LIVES = """
-SELECT broker_id, czxid, coalesce(min(valid_from_at), to_timestamp(0)) AS came_at,
-  CASE WHEN bool_or(is_open) THEN NULL ELSE coalesce(max(valid_to_at), to_timestamp(0)) END
-    AS left_at,
-  last_value(ended_by ORDER BY valid_from_seq) AS ended_by,
-  last_value(endpoints ORDER BY valid_from_seq) AS endpoints,
-  last_value(rack ORDER BY valid_from_seq) AS rack,
-  last_value(session ORDER BY valid_from_seq) AS session
-FROM broker_membership
-GROUP BY broker_id, czxid
-ORDER BY broker_id, came_at
-"""
 _CONTROLLER = """
 SELECT controller_id, controller_epoch, valid_from_at, valid_to_at, ended_by
 FROM controller
@@ -62,11 +51,6 @@ FROM (
   WHERE isr_before IS NOT NULL AND {within}
 )
 """
-
-
-def list_lives(tables: Tables) -> list[Row]:
-    """Every life of every broker, in order."""
-    return tables.query(_LIVES, "broker_membership")
 
 
 def load(asked: Asked) -> Data:
@@ -192,4 +176,40 @@ def _draw_reign(asked: Asked, row: Row) -> Bar:
     return Bar(row["valid_from_at"], end, title, f"c{row['controller_id'] % 8}", href, who)
 
 
-PAGE = Page("brokers", "Brokers", load, _READS, draw)
+_BROKER = Named(
+    "Broker",
+    {
+        "broker_id": int,
+        "is_up": bool,
+        "since": say(Instant, "up or down since then"),
+        "endpoints": list[str] | None,
+        "rack": str | None,
+        "flaps": say(int, "how often it left in the range"),
+        "is_controller": bool,
+        "leads": say(int, "partitions that it leads"),
+        "in_sync": say(int, "partitions whose isr it is in"),
+    },
+)
+PAGE = Page(
+    "brokers",
+    "Brokers",
+    load,
+    _READS,
+    draw,
+    answer={
+        "brokers": [_BROKER],
+        "returns": [
+            {
+                "broker_id": int,
+                "left_at": Instant | None,
+                "ended_by": LIFE.shape["ended_by"],
+                "back_at": Instant,
+                "away_s": float | None,
+                "partitions_rejoined": int,
+                "in_sync_after_s": float | None,
+            }
+        ],
+        "reigns": [describe_rows(_CONTROLLER)],
+        "lives": [LIFE],
+    },
+)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dashboard.openapi.params import Param
+from dashboard.openapi.rows import WORDS
+from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import Row
 
@@ -97,4 +100,28 @@ def load(asked: Asked) -> Data:
     return {"kinds": list(_KINDS), "kind": wanted, "changes": rows[:_SHOWN], "found": len(rows)}
 
 
-PAGE = Page("changes", "Changes", load, _READS)
+PAGE = Page(
+    "changes",
+    "Changes",
+    load,
+    _READS,
+    params=(Param("kind", choose(*_KINDS), "Only changes of this kind."),),
+    answer={
+        "kinds": [choose(*_KINDS)],
+        "kind": choose("", *_KINDS),
+        "changes": [
+            {
+                "at": Instant,
+                "kind": choose(*_KINDS),
+                "entity_type": choose(*WORDS["entity_type"], "cluster"),
+                "entity_name": str | None,
+                "subject": say(str, "the config key, the operation, or the like"),
+                "what": str,
+                "before": str | None,
+                "after": str | None,
+                "is_redacted": say(bool, "whether a value is a secret, and withheld"),
+            }
+        ],
+        "found": say(int, "changes that were found; the newest of them are told"),
+    },
+)

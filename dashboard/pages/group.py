@@ -9,9 +9,12 @@ from zlib import crc32
 from markupsafe import Markup
 
 from dashboard.charts import Bar, Lane, draw_lanes
+from dashboard.openapi.params import Param
+from dashboard.openapi.rows import WORDS, describe_rows
+from dashboard.openapi.shapes import Either, choose
 from dashboard.page import Asked, Data, Page
-from dashboard.pages.groups import list_groups
-from dashboard.series import load_lag
+from dashboard.pages.groups import EMPTY, GROUP, list_groups
+from dashboard.series import SERIES, load_lag
 from dashboard.tables import Row
 from dashboard.times import write_duration
 from delta_tables.reading import quote
@@ -98,8 +101,7 @@ def _find(asked: Asked) -> Row:
     if not group_id:
         raise QueryError("which group? Choose one on the page Groups")
     # It is gone, but its history may not be.
-    empty = {"status": None, "lag": None, "lag_seconds": None, "members": 0, "partitions": 0}
-    return {"group_id": group_id, "coordinator": coordinator or "zookeeper", **empty}
+    return {"group_id": group_id, "coordinator": coordinator or "zookeeper", **EMPTY}
 
 
 def _name_partition(row: Row) -> str:
@@ -162,4 +164,28 @@ def choose_tone(name: str | None) -> str:
     return "quiet" if name is None else f"c{crc32(name.encode()) % 8}"
 
 
-PAGE = Page("group", "Group", load, _READS, draw, in_menu=False)
+PAGE = Page(
+    "group",
+    "Group",
+    load,
+    _READS,
+    draw,
+    in_menu=False,
+    params=(
+        Param("group_id", str, "The group.", ("billing",), is_required=True),
+        Param(
+            "coordinator",
+            choose(*WORDS["coordinator"]),
+            "Which one keeps it, where both have a group of that name.",
+        ),
+    ),
+    answer={
+        "group": GROUP,
+        # Where nobody samples log ends, only what was committed.
+        "partitions": Either(([describe_rows(_PARTITIONS)], [describe_rows(_OFFSETS)])),
+        "lag": SERIES,
+        "tenures": [describe_rows(_TENURES)],
+        "rebalances": [describe_rows(_REBALANCES)],
+        "members": [describe_rows(_MEMBERS)],
+    },
+)

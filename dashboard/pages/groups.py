@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from dashboard.listing import list_page
+from dashboard.listing import describe_list, list_page, list_params
+from dashboard.openapi.params import Param
+from dashboard.openapi.rows import describe_rows
+from dashboard.openapi.shapes import Instant, Named, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.statuses import ORDER, name_severity, write_severity
 from dashboard.tables import Row, Tables
@@ -46,7 +49,7 @@ FROM rebalances
 WHERE {within}
 GROUP BY coordinator, group_id
 """
-_EMPTY: dict[str, Any] = {
+EMPTY: dict[str, Any] = {
     "status": None,
     "severity": None,
     "lag": None,
@@ -56,6 +59,27 @@ _EMPTY: dict[str, Any] = {
     "unowned": 0,
     "last_commit_at": None,
 }
+
+
+_STATUS = choose(*ORDER) | None
+GROUP = Named(
+    "Group",
+    {
+        **describe_rows(
+            _LAG,
+            partitions=int,
+            lag=say(int | None, "records still to be read, of all its partitions"),
+            lag_seconds=say(float | None, "of the partition that is farthest behind"),
+            severity=say(int | None, "the place of its status, 0 for OK"),
+            unowned=say(int, "partitions without an owner"),
+            last_commit_at=Instant | None,
+        ),
+        "status": say(_STATUS, "the worst of its partitions (docs/status.md); null: not known"),
+        "members": int,
+    },
+)
+STATUS_COUNT = Named("StatusCount", {"status": _STATUS, "groups": int})
+_LISTED = Named("ListedGroup", {**GROUP.shape, "rebalances": say(int, "those of the range")})
 
 
 def list_groups(tables: Tables, group_id: str | None = None) -> list[Row]:
@@ -72,7 +96,7 @@ def _join(tables: Tables, only: str) -> list[Row]:
         sources = [(_OWNERS, "ownership_history"), (_COMMITS, "consumer_offsets"), *sources]
     for sql, table in sources:
         for row in tables.query(sql.format(only=only), table):
-            group = groups.setdefault((row["coordinator"], row["group_id"]), dict(_EMPTY))
+            group = groups.setdefault((row["coordinator"], row["group_id"]), dict(EMPTY))
             group.update(row)
     for group in groups.values():
         group["status"] = name_severity(group["severity"])
@@ -108,4 +132,18 @@ def load(asked: Asked) -> Data:
     return {**listed, "statuses": statuses, "status": wanted or ""}
 
 
-PAGE = Page("groups", "Groups", load, READS)
+PAGE = Page(
+    "groups",
+    "Groups",
+    load,
+    READS,
+    params=(
+        Param("status", choose(*ORDER, "unknown"), "Only groups of this status."),
+        *list_params(_LISTED, "the group_id"),
+    ),
+    answer={
+        **describe_list(_LISTED),
+        "statuses": [STATUS_COUNT],
+        "status": choose(*ORDER, "unknown", ""),
+    },
+)

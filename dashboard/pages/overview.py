@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from dashboard.lives import list_lives
+from dashboard.openapi.rows import describe_rows
+from dashboard.openapi.shapes import Instant, Maybe
 from dashboard.page import Asked, Data, Page
-from dashboard.pages.brokers import list_lives
-from dashboard.pages.groups import READS, count_statuses, list_groups
-from dashboard.series import load_lag
+from dashboard.pages.groups import GROUP, READS, STATUS_COUNT, count_statuses, list_groups
+from dashboard.series import SERIES, load_lag
 from dashboard.tables import Row
 from dashboard.times import write_duration
 from delta_tables.reading import quote
@@ -98,7 +100,8 @@ _HAPPENINGS = (
     ),
     (
         "log_gaps",
-        """SELECT valid_from_at AS at, 'the watcher could not see: ' || reason AS text
+        """SELECT valid_from_at AS at, 'the watcher could not see: '
+             || coalesce(reason, 'nobody knows why') AS text
            FROM log_gaps WHERE {came} ORDER BY at DESC LIMIT 20""",
     ),
 )
@@ -169,4 +172,28 @@ def _tell_lives(lives: list[Row], start: datetime, end: datetime) -> Iterator[Ro
             left[broker] = life["left_at"]
 
 
-PAGE = Page("overview", "Overview", load, _READS)
+PAGE = Page(
+    "overview",
+    "Overview",
+    load,
+    _READS,
+    answer={
+        "brokers": {"up": list[int], "down": list[int]},
+        "controller": Maybe(describe_rows(_CONTROLLER)),
+        "partitions": Maybe(
+            describe_rows(
+                _PARTITIONS,
+                total=int,
+                offline=int,
+                under_replicated=int,
+                not_preferred=int,
+                topics=int,
+            )
+        ),
+        "groups": {"total": int, "statuses": [STATUS_COUNT]},
+        "worst": [GROUP],
+        "lag": SERIES,
+        "gaps": [describe_rows(_GAPS)],
+        "recent": [{"at": Instant, "text": str, "group_id": str | None, "topic": str | None}],
+    },
+)

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from dashboard.openapi.rows import describe_rows
+from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import NAMES, Row
 from delta_tables.catalog import TABLE_BY_NAME
@@ -85,4 +87,29 @@ def _measure(asked: Asked, name: str) -> Row:
     }
 
 
-PAGE = Page("quality", "Data quality", load, NAMES)
+PAGE = Page(
+    "quality",
+    "Data quality",
+    load,
+    NAMES,
+    answer={
+        "gaps": [describe_rows(_GAPS)],
+        "quarantined": [
+            describe_rows(
+                _QUARANTINED, records=int, first_at=Instant | None, last_at=Instant | None
+            )
+        ],
+        "latest": [describe_rows(_LATEST, record=say(str, "its first bytes, as text"))],
+        "tables": [
+            {
+                "table": choose(*NAMES),
+                "version": say(int | None, "of the Delta table; null: nobody has written it yet"),
+                "written_at": Instant | None,
+                "rows": int,
+                "open_rows": int | None,
+                "files": int,
+                "bytes": int,
+            }
+        ],
+    },
+)

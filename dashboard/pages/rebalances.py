@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from markupsafe import Markup
 
 from dashboard.charts import Column, draw_columns
+from dashboard.openapi.rows import WORDS, describe_rows
+from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.series import choose_step
 from dashboard.tables import Row
@@ -105,4 +107,33 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
     return {"by_time": drawn if columns else Markup("")}
 
 
-PAGE = Page("rebalances", "Rebalances", load, ("rebalances",), draw)
+_TRIGGER = choose(*WORDS["trigger"])
+PAGE = Page(
+    "rebalances",
+    "Rebalances",
+    load,
+    ("rebalances",),
+    draw,
+    answer={
+        "total": int,
+        "failed": int,
+        "unowned_ms": int,
+        "by_time": [{"at": Instant, "rebalances": int}],
+        "groups": [
+            {
+                "coordinator": choose(*WORDS["coordinator"]),
+                "group_id": str,
+                "rebalances": int,
+                "failed": int,
+                "moved": int,
+                "reacquired": int,
+                "unowned_ms": int,
+                "longest_ms": int,
+                "trigger": say(_TRIGGER, "the most frequent one"),
+                "storm": say(int, "the most within ten minutes; 0 when that is no storm"),
+            }
+        ],
+        "triggers": [{"trigger": _TRIGGER, "rebalances": int}],
+        "latest": [describe_rows(_REBALANCES)],
+    },
+)

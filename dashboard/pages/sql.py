@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dashboard.openapi.params import Param
+from dashboard.openapi.shapes import say
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import Row
 from delta_tables.catalog import TABLES
@@ -84,4 +86,26 @@ def list_examples() -> list[Row]:
     ]
 
 
-PAGE = Page("sql", "SQL", load, has_span=False)
+PAGE = Page(
+    "sql",
+    "SQL",
+    load,
+    has_span=False,
+    params=(
+        Param(
+            "query",
+            str,
+            "One SELECT over the tables and views.",
+            ("SELECT topic, partition_count FROM topics WHERE is_open",),
+        ),
+    ),
+    answer={
+        "query": str,
+        "names": say(list[str], "the columns of the answer"),
+        "rows": say(list[list[Any]], "a value per column"),
+        "is_truncated": say(bool, "whether there are more rows"),
+        "error": say(str | None, "why there is no answer"),
+        "examples": [{"name": str, "question": str, "query": str}],
+        "tables": [{"name": str, "says": str}],
+    },
+)

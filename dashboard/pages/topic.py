@@ -7,6 +7,8 @@ from collections import defaultdict
 from markupsafe import Markup
 
 from dashboard.charts import Bar, Lane, draw_lanes
+from dashboard.openapi.params import Param
+from dashboard.openapi.rows import describe_rows
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import Row
 from dashboard.times import write_duration
@@ -69,6 +71,10 @@ LIMIT 100
 """
 
 
+_END = describe_rows(_ENDS)
+_FLAGS = dict.fromkeys(("is_offline", "is_under_replicated", "is_preferred_leader"), bool | None)
+
+
 def load(asked: Asked) -> Data:
     """Everything that is known of one topic in the range."""
     name = asked.params.get("topic", "")
@@ -81,9 +87,9 @@ def load(asked: Asked) -> Data:
         return asked.tables.query(text, table)
 
     ends = {row["partition"]: row for row in ask(_ENDS, "log_ends")}
-    nothing = {"log_start_offset": None, "log_end_offset": None}
+    nothing = dict.fromkeys(_END)
     partitions = [
-        {**row, **nothing, **ends.get(row["partition"], {})}
+        {**nothing, **row, **ends.get(row["partition"], {})}
         for row in ask(_PARTITIONS, "partition_health")
     ]
     return {
@@ -130,4 +136,20 @@ def _draw_state(asked: Asked, row: Row, replicas: int) -> Bar:
     return Bar(row["valid_from_at"], end, title, tone, href, who)
 
 
-PAGE = Page("topic", "Topic", load, _READS, draw, in_menu=False)
+PAGE = Page(
+    "topic",
+    "Topic",
+    load,
+    _READS,
+    draw,
+    in_menu=False,
+    params=(Param("topic", str, "The topic.", ("orders",), is_required=True),),
+    answer={
+        "topic": str,
+        "lives": [describe_rows(_TOPIC)],
+        "partitions": [{**_END, **describe_rows(_PARTITIONS, replicas=list[int] | None, **_FLAGS)}],
+        "states": [describe_rows(_STATES)],
+        "configs": [describe_rows(_CONFIGS)],
+        "groups": [describe_rows(_GROUPS, lag=int | None, lag_seconds=float | None)],
+    },
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.listing import list_page
+from dashboard.listing import describe_list, list_page, list_params
+from dashboard.openapi.rows import describe_rows
+from dashboard.openapi.shapes import Named, say
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import Row, Tables
 
@@ -18,7 +20,7 @@ _READS = (
 _TOPICS = """
 SELECT topic, partition_count, incarnation, topic_id, valid_from_at AS since,
   cardinality(adding_replicas) > 0 OR cardinality(removing_replicas) > 0 AS is_moving,
-  coalesce(array_length(map_values(replicas)[1]), 0) AS replication_factor
+  CAST(coalesce(array_length(map_values(replicas)[1]), 0) AS BIGINT) AS replication_factor
 FROM topics
 WHERE is_open
 """
@@ -42,6 +44,24 @@ FROM partition_state
 WHERE {within}
 GROUP BY topic
 """
+
+
+_TOPIC = Named(
+    "Topic",
+    {
+        **describe_rows(_TOPICS, is_moving=bool | None, replication_factor=int),
+        **describe_rows(
+            _HEALTH,
+            offline=int,
+            under_replicated=int,
+            not_preferred=int,
+            is_under_deletion=bool,
+            leader_epoch=say(int | None, "the highest of its partitions"),
+        ),
+        "records": say(int | None, "those that are still there; null: nobody samples log ends"),
+        "changes": say(int, "states of its partitions that began in the range"),
+    },
+)
 
 
 def list_topics(tables: Tables) -> list[Row]:
@@ -76,4 +96,11 @@ def load(asked: Asked) -> Data:
     return list_page(rows, asked.params, search=("topic",), sort="topic")
 
 
-PAGE = Page("topics", "Topics", load, _READS)
+PAGE = Page(
+    "topics",
+    "Topics",
+    load,
+    _READS,
+    params=list_params(_TOPIC, "the topic's name"),
+    answer=describe_list(_TOPIC),
+)

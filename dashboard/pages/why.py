@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dashboard.openapi.params import Param
+from dashboard.openapi.rows import WORDS, describe_any
+from dashboard.openapi.shapes import Instant, Maybe, Named, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.pages.groups import READS, list_groups
+from dashboard.pages.groups import GROUP, READS, list_groups
+from delta_tables.catalog import TABLES
 from delta_tables.explanation import Explanation, tell
 from delta_tables.lakes import Lake
 from delta_tables.why import explain
@@ -71,4 +75,43 @@ def _write(one: Explanation) -> Data:
 
 
 # Not live: an answer takes a while, and is about a past moment.
-PAGE = Page("why", "Why", load)
+_CAUSE = Named(
+    "Cause",
+    {
+        "at": Instant,
+        "says": str,
+        "score": say(float, "how directly such a thing makes lag, less with the time between"),
+        "rows": [describe_any(tuple(table for table in TABLES if table.is_interval))],
+        "table": say(str | None, "the table of these rows"),
+    },
+)
+PAGE = Page(
+    "why",
+    "Why",
+    load,
+    params=(Param("group_id", str, "The group whose lag rose.", ("billing",)),),
+    answer={
+        "group_id": str,
+        "answers": [
+            {
+                "coordinator": choose(*WORDS["coordinator"]),
+                "searched_from": Instant,
+                "searched_to": Instant,
+                "rise": Maybe(
+                    {
+                        "rise_from": Instant,
+                        "rise_to": Instant,
+                        "lag_before": int,
+                        "lag_after": int,
+                        "added": int,
+                    }
+                ),
+                "says": say(list[str], "the answer in sentences"),
+                "causes": [_CAUSE],
+                "doubts": list[str],
+            }
+        ],
+        "error": str | None,
+        "groups": [GROUP],
+    },
+)

@@ -64,7 +64,7 @@ def tell_topics(story: Story) -> None:
                 broker_id=brokers[0],
                 log_start_offset=0,
                 log_end_offset=190_000 + 1000 * p,
-                sampled_at=write(story.at(0.1)),
+                sampled_at=write(story.at(1)),
                 confirmed_at=write(story.at(0.1)),
             )
 

@@ -86,12 +86,12 @@ def tell_billing(story: Story) -> None:
 def tell_lag(story: Story) -> None:
     for p in range(6):
         for minute in range(60, 0, -1):
-            _add_lag(story, "billing", "orders", p, minute, _find_lag(minute, p))
+            _add_lag(story, "billing", "orders", p, minute, find_lag(minute, p))
         for minute in range(60, 0, -5):
             _add_lag(story, "search", "orders", p, minute, 40 + 7 * p, every=5, coordinator="kafka")
 
 
-def _find_lag(minute: float, partition: int) -> int:
+def find_lag(minute: float, partition: int) -> int:
     """It rises while the member is away, and falls once it is back."""
     quiet = 30 + 10 * partition + int(8 * math.sin(minute + partition))
     if partition >= 3 or minute > 20:

@@ -1,9 +1,6 @@
-"""Burrow's rules, each by the window that shows it; and a group read from a lake."""
+"""Burrow's rules, each by the window that shows it."""
 
 from __future__ import annotations
-
-from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,19 +9,16 @@ from delta_tables.burrow import (
     Commit,
     History,
     LogEnd,
+    Owner,
     Rules,
     Status,
     evaluate_group,
     evaluate_partition,
     fill_window,
+    find_log_end,
     judge,
     list_recent_ends,
 )
-from delta_tables.burrow_reading import read_group
-from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from tests.delta_tables.small_lake import write_lake
-from tests.delta_tables.view_lake import Row, at, iso, state
 
 MINUTE = 60_000
 RULES = Rules()
@@ -78,15 +72,25 @@ def test_allowed_lag_is_no_lag() -> None:
 
 
 def history(*commits: tuple[int, int], ends: tuple[LogEnd, ...] = (LogEnd(0, 100),)) -> History:
-    return History("t", 0, "", commits, ends)
+    return History("t", 0, Owner(), commits, ends)
 
 
 def test_the_window() -> None:
-    assert fill_window(history((5, -1), (6, 0)), RULES) == (Commit(6, 0, 94),), "end not known yet"
+    late = fill_window(history((5, -1000), (6, 0)), RULES)
+    assert late == (Commit(5, -1000, None), Commit(6, 0, 94)), "end not known yet"
+    assert fill_window(history((5, 0), ends=()), RULES) == (), "a topic that nobody knows"
     near = fill_window(history((5, 0), (6, 999), (7, 1000), (8, 1500)), RULES)
     assert near == (Commit(6, 0, 94), Commit(8, 1000, 92))
     many = fill_window(history(*((n, n * 1000) for n in range(30))), RULES)
     assert [commit.offset for commit in many] == list(range(20, 30))
+
+
+def test_between_two_samples_the_end_lies_on_a_line() -> None:
+    curve = (LogEnd(0, 100), LogEnd(10_000, 200), LogEnd(20_000, 200))
+    times = (-1, 0, 2_500, 10_000, 15_000, 99_000)
+    assert [find_log_end(curve, at_ms) for at_ms in times] == [None, 100, 125, 200, 200, 200]
+    again = (LogEnd(0, 100), LogEnd(0, 150), LogEnd(10_000, 0))
+    assert [find_log_end(again, at_ms) for at_ms in (0, 5_000)] == [150, 75]
 
 
 def test_the_ring_of_ends() -> None:
@@ -105,50 +109,13 @@ def test_an_incomplete_window_may_count_as_ok() -> None:
 
 def test_a_group_is_as_bad_as_its_worst_partition() -> None:
     stalled = history((10, 0), (10, MINUTE))
-    fine = History("t", 1, "", ((99, 0), (100, MINUTE)), (LogEnd(0, 100),))
-    place = ("c", "kafka", "g")
-    found = evaluate_group(place, [stalled, fine], MINUTE + 1, RULES)
+    fine = History("t", 1, Owner(), ((99, 0), (100, MINUTE)), (LogEnd(0, 100),))
+    found = evaluate_group("c", "g", [stalled, fine], MINUTE + 1, RULES)
     assert (found.status, found.total_lag, found.complete) == ("ERR", 90, 0)
     assert found.max_lag is not None
     assert (found.max_lag.partition, found.max_lag.status) == (0, "STALL")
-    assert evaluate_group(place, [fine], MINUTE + 1, RULES).status == "OK"
+    assert evaluate_group("c", "g", [fine], MINUTE + 1, RULES).status == "OK"
     week = (RULES.expire_group_s + 61) * 1000
-    assert evaluate_group(place, [fine], week, RULES).status == "NOTFOUND"
-    assert evaluate_group(place, [], 0, RULES).status == "NOTFOUND"
+    assert evaluate_group("c", "g", [fine], week, RULES).status == "NOTFOUND"
+    assert evaluate_group("c", "g", [], 0, RULES).status == "NOTFOUND"
     assert sorted(STATUS_CODES.values()) == list(range(7))
-
-
-def test_a_group_read_from_a_lake_at_any_moment(tmp_path: Path) -> None:
-    """It commits every minute, 5 behind, and stops at 03:12 while the log goes on."""
-    place: Row = {"coordinator": "zookeeper", "group_id": "it's", "topic": "t", "partition": 0}
-    commits = [
-        state(minute, minute + 1, **place, committed_offset=100 * minute - 5)
-        for minute in range(1, 12)
-    ]
-    commits.append(state(12, **place, committed_offset=1195))
-    ends = [
-        state(minute, minute + 1, topic="t", partition=0, log_end_offset=100 * minute)
-        | {"sampled_at": iso(minute)}
-        for minute in range(40)
-    ]
-    rows = {
-        "consumer_offsets": commits,
-        "log_ends": ends,
-        "ownership_history": [state(0, 20, "deleted", **place, owner="g_a-0")],
-    }
-    write_lake(str(tmp_path), "c", rows, [TABLE_BY_NAME[name] for name in rows])
-    lake = Lake(str(tmp_path), "c")
-
-    early = read_group(lake, "zookeeper", "it's", at(5.5))
-    assert (early.status, early.total_lag, early.complete) == ("WARN", 5, 0)
-    later = read_group(lake, "zookeeper", "it's", at(13))
-    assert (later.status, later.total_lag, later.complete) == ("WARN", 105, 1)
-    assert later.partitions[0].owner == "g_a-0"
-    stopped = read_group(lake, "zookeeper", "it's", at(22))
-    assert (stopped.status, stopped.partitions[0].status) == ("ERR", "STOP")
-    assert stopped.partitions[0].owner == ""
-    end = stopped.partitions[0].end
-    assert end == Commit(1195, round(at(12).timestamp() * 1000), 5)
-    assert read_group(lake, "kafka", "it's", at(13)).status == "NOTFOUND"
-    gone = read_group(lake, "zookeeper", "it's", at(12) + timedelta(days=8))
-    assert gone.status == "NOTFOUND"

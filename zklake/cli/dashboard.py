@@ -77,7 +77,7 @@ def dashboard(
 
 def choose_options(settings: Settings) -> Options:
     """What the settings say about a dashboard."""
-    from dashboard.options import Options
+    from dashboard.options import MetricOptions, Options
     from delta_tables.question import Limits
 
     chosen, query = settings.dashboard, settings.query
@@ -97,4 +97,5 @@ def choose_options(settings: Settings) -> Options:
             max_rows=min(query.max_rows, _MOST_ROWS),
             memory_bytes=query.memory_bytes,
         ),
+        metrics=MetricOptions(**settings.metrics.model_dump()),
     )

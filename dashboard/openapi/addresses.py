@@ -1,0 +1,69 @@
+"""Every GET address but the pages for people, the stream of news and the static files."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from sys import modules
+from typing import Any
+
+from dashboard.burrow.description import describe_burrow
+from dashboard.metrics.description import METRIC_ADDRESSES
+from dashboard.openapi.address import Address, Answer, answer_json, fail
+from dashboard.openapi.shapes import Named
+from dashboard.page import Page
+from dashboard.pages import PAGES
+from dashboard.pulse import Pulse
+
+_OTHERS: tuple[Address, ...] = (
+    Address(
+        "/api/openapi.json",
+        "openapi",
+        "This description",
+        "OpenAPI 3.1.",
+        {200: answer_json("The document.", dict[str, Any])},
+    ),
+    Address(
+        "/healthz",
+        "health",
+        "Health",
+        "Whether the dashboard itself is up.",
+        {200: Answer("It is.")},
+        is_open=True,
+    ),
+    Address(
+        "/readyz",
+        "readiness",
+        "Readiness",
+        "Whether there is something to see.",
+        {200: Answer("There is."), 503: Answer("Nothing is folded yet.")},
+        is_open=True,
+    ),
+)
+
+
+def list_addresses() -> tuple[Address, ...]:
+    """Pages in the order of the menu, then the others."""
+    return (
+        *(_describe_page(page) for page in PAGES),
+        *_OTHERS,
+        *METRIC_ADDRESSES,
+        *describe_burrow(),
+    )
+
+
+def _describe_page(page: Page) -> Address:
+    # A page's file says what it is for.
+    says = cleandoc(modules[page.load.__module__].__doc__ or "").partition("\n\n")[0]
+    shape = Named(f"{page.name.capitalize()}Answer", {**page.answer, "pulse": Pulse})
+    return Address(
+        f"/api/{page.name}",
+        page.name,
+        page.title,
+        says,
+        {
+            200: answer_json("What the page shows.", shape),
+            400: fail("A parameter is unknown, missing, or not as described."),
+            503: fail("The lake cannot be read."),
+        },
+        page.all_params,
+    )

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema_rs import Draft202012Validator
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from dashboard.app import build_app
+from dashboard.openapi.docs import describe
+from dashboard.openapi.document import build_document
+from dashboard.openapi.rows import WORDS
+from dashboard.options import Options
+from dashboard.pages import PAGES
+from delta_tables.catalog import TABLES
+from tests.dashboard.addresses import ADDRESSES, name_api, write_address
+from tests.dashboard.conftest import open_client
+from tests.dashboard.story import HOSTILE_GROUP
+from tests.dashboard.story_lake import CLUSTER
+from tests.dashboard.wild_lake import WILD_NAME, write_wild_lake
+
+DOCUMENT = build_document()
+
+
+def find_faults(path: str, answer: Any, status: int = 200) -> list[str]:
+    """Where an answer is not as described."""
+    content = DOCUMENT["paths"][path]["get"]["responses"][str(status)]["content"]
+    schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
+    validator = Draft202012Validator(schema, validate_formats=True)
+    return [f"{error.instance_path}: {error.message}" for error in validator.iter_errors(answer)]
+
+
+@pytest.fixture(scope="module")
+def wild_client(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    lake = str(tmp_path_factory.mktemp("wild"))
+    write_wild_lake(lake)
+    return open_client(Options(lake, CLUSTER))
+
+
+def list_wild() -> Iterator[str]:
+    for page in PAGES:
+        names = {one.name: WILD_NAME for one in page.params if one.name in ("group_id", "topic")}
+        yield write_address(f"/api/{page.name}", **names)
+    yield write_address("/api/at", table="offset_lag", q=WILD_NAME)
+    yield write_address("/api/group", group_id="nobody")
+    yield write_address("/api/sql", query="SELECT * FROM broker_membership")
+
+
+@pytest.mark.parametrize("address", list(list_wild()))
+def test_the_oddest_rows_come_out_as_described(wild_client: TestClient, address: str) -> None:
+    answer = wild_client.get(address)
+    assert answer.status_code == 200, answer.text
+    assert find_faults(address.partition("?")[0], answer.json()) == []
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_names_are_the_same_in_json_as_in_the_lake(
+    wild_client: TestClient, client: TestClient
+) -> None:
+    (wild,) = wild_client.get(write_address("/api/topics", q="script")).json()["rows"]
+    assert wild["topic"] == WILD_NAME
+    group = client.get(write_address("/api/group", group_id=HOSTILE_GROUP)).json()["group"]
+    assert group["group_id"] == HOSTILE_GROUP
+
+
+@pytest.mark.parametrize("address", [name_api(one) for one in ADDRESSES])
+def test_an_empty_lake_answers_as_described(empty_client: TestClient, address: str) -> None:
+    answer = empty_client.get(address)
+    assert answer.status_code == 200
+    assert find_faults(address.partition("?")[0], answer.json()) == []
+
+
+def test_the_description_notices_what_is_wrong(client: TestClient) -> None:
+    answer = client.get("/api/groups").json()
+    assert find_faults("/api/groups", answer) == []
+    for key, value in (("lag", "7"), ("status", "FINE"), ("partitions", None), ("added", 1)):
+        wrong = copy.deepcopy(answer)
+        wrong["rows"][0][key] = value
+        assert find_faults("/api/groups", wrong), key
+    wrong = copy.deepcopy(answer)
+    del wrong["rows"][0]["group_id"]
+    wrong["pulse"]["watermark_at"] = "yesterday"
+    assert len(find_faults("/api/groups", wrong)) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/api/groups?gruop_id=a", "no parameter 'gruop_id'; there are status, q, sort"),
+        ("/api/groups?page=1&page=2", "page is said twice"),
+        ("/api/groups?page=0", "page='0' is not taken: Expected `int` >= 1"),
+        ("/api/groups?page=2.0", "page='2.0' is no whole number"),
+        ("/api/groups?page=" + "9" * 400, "page='999"),
+        ("/api/groups?page=%F0%9F%90%98", "page='🐘'"),
+        ("/api/groups?sort=nothing", "sort='nothing' is none of"),
+        ("/api/groups?status=FINE", "status='FINE' is none of"),
+        ("/api/changes?kind=%00", "kind='' is none of config"),
+        ("/api/overview?last=99999w", "last='99999w' is no time"),
+        ("/api/overview?last=%D9%A1h", "last='١h' is no time"),
+        ("/api/at?time=%ED%A0%80", "is no time"),
+        ("/api/at?last=1h", "no parameter 'last'; there are time, table, q"),
+    ],
+)
+def test_what_is_not_described_is_refused(client: TestClient, address: str, says: str) -> None:
+    answer = client.get(address)
+    assert answer.status_code == 400
+    assert find_faults(address.partition("?")[0], answer.json(), 400) == []
+    assert says in answer.json()["error"]
+    assert len(answer.content) < 2000
+
+
+@pytest.mark.parametrize("text", ["%00", "%ED%A0%80", "%FF", "%0D%0A", "'; DROP TABLE topics; --"])
+def test_any_text_is_a_name(client: TestClient, text: str) -> None:
+    for address in (f"/api/topic?topic=a{text}", f"/api/group?group_id=a{text}"):
+        answer = client.get(address)
+        assert answer.status_code == 200
+        assert find_faults(address.partition("?")[0], answer.json()) == []
+
+
+def test_refusals_are_json_below_api(lake: str) -> None:
+    client = open_client(Options(lake, CLUSTER, token="t0ken"))
+    strange = {"host": "evil.example"}
+    foreign = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"}
+    for headers, status in (({}, 401), (strange, 421), (foreign, 403)):
+        answer = client.get("/api/groups", headers=headers)
+        assert answer.status_code == status
+        assert find_faults("/api/groups", answer.json(), status) == []
+        assert answer.headers["content-type"] == "application/json"
+    known = {"authorization": "Bearer t0ken"}
+    for method, path, status in (("GET", "/api/nothing", 404), ("DELETE", "/api/groups", 405)):
+        answer = client.request(method, path, headers=known)
+        assert answer.status_code == status
+        assert list(answer.json()) == ["error"]
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+
+
+def test_every_address_is_described_and_every_description_has_one(client: TestClient) -> None:
+    app = build_app(Options("nowhere", CLUSTER)).asgi
+    for_people = {"/live"} | {"/" if page.name == "overview" else f"/{page.name}" for page in PAGES}
+    routed = {route.path for route in app.routes if isinstance(route, Route)} - for_people
+    told = {path for path in DOCUMENT["paths"] if not path.startswith("/v3")}
+    assert told == {path for path in routed if not path.startswith("/v3")}
+    served = client.get("/api/openapi.json")
+    assert served.headers["content-type"] == "application/json"
+    assert served.json() == json.loads(json.dumps(DOCUMENT))
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_page_links_to_its_json(client: TestClient, address: str) -> None:
+    sign = "&" if "?" in address else "?"
+    text = client.get(f"{address}{sign}last=6h&nonsense=1").text
+    link = re.search(r'<a href="(/api/[^"]+)">JSON</a>', text)
+    assert link is not None
+    answer = client.get(unescape(link[1]))
+    assert answer.status_code == 200, answer.text
+    has_span = "last=6h" in link[1]
+    assert has_span == ("/at" not in link[1] and "/sql" not in link[1])
+
+
+def test_the_catalogue_names_the_same_words() -> None:
+    """Where a column holds one of a few words, its comment says which."""
+    for table in TABLES:
+        for column in table.columns:
+            missing = [word for word in WORDS.get(column.name, ()) if word not in column.comment]
+            assert missing == [] or table.name == "lag_rollups", (table.name, column.name)
+
+
+def test_the_document_is_up_to_date() -> None:
+    document = Path(__file__).parents[2] / "docs" / "api.md"
+    assert document.read_text() == describe(), "run `make docs`"
