@@ -15,6 +15,7 @@ from delta_tables import reading
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.log_ends import LOG_ENDS
 from delta_tables.tables.offset_lag import OFFSET_LAG
+from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
 from delta_tables.tables.rebalances import REBALANCES
 from delta_tables.tables.topics import TOPICS
 from streaming.lake import Lake
@@ -88,6 +89,8 @@ def _recall_lag(
     seq, lag_seq = seqs["log_ends"], max(seqs["log_ends"], seqs["offset_lag"])
     sampled = reading.query_rows(tables, _ROUNDS.format(seq=seq))[0]
     after_seq, at_ms = sampled["after_seq"], sampled["at_ms"]
+    # What came since is what a round has not taken over yet.
+    last_seq = seq if after_seq is None else after_seq
     since = datetime.fromtimestamp(((at_ms or 0) - _CURVE_MS) / 1000, UTC).isoformat()
     known = Recollection(
         seq=seq,
@@ -100,9 +103,10 @@ def _recall_lag(
         offset_rows=read_ms(
             tables,
             CONSUMER_OFFSETS,
-            # Those that a round has not taken over yet, too.
-            f"valid_from_seq <= {seq} AND "
-            f"(is_open OR valid_to_seq > {seq if after_seq is None else after_seq})",
+            f"valid_from_seq <= {seq} AND (is_open OR valid_to_seq > {last_seq})",
+        ),
+        owner_rows=read_ms(
+            tables, OWNERSHIP_HISTORY, f"valid_to_seq > {last_seq} AND valid_to_seq <= {seq}"
         ),
         topic_rows=read_ms(
             tables,

@@ -39,7 +39,8 @@ class News:
         elif change.kind == "topic_deleted" and topic is not None:
             before = change.before.incarnation if isinstance(change.before, TopicState) else None
             self.topics.note_end(topic, event.seq, before)
-        elif change.kind == "topic_created" and topic is not None:
+        elif change.kind in ("topic_created", "topic_changed") and topic is not None:
+            # A create that was superseded tells no incarnation; the next write does.
             self.subjects.note_topic(topic, find_incarnation(standing, topic))
 
     def take_commits(self, event: Event, standing: Standing, around: Surroundings) -> None:

@@ -39,6 +39,9 @@ class Recollection:
     # coordinator, group_id, topic, partition, broker_id, committed_offset, czxid, znode_version,
     # fidelity, seen_seq, valid_from_seq, valid_from_zxid, valid_from_at, valid_to_seq, ended_by.
     offset_rows: Sequence[Row] = ()
+    # ownership_history with after_seq < valid_to_seq <= seq: coordinator, group_id, topic,
+    # partition, broker_id, valid_to_seq, ended_by.
+    owner_rows: Sequence[Row] = ()
     # topics with valid_to_seq <= seq, ended by deleted, recreated or resync: topic, broker_id,
     # incarnation, valid_to_seq, ended_by.
     topic_rows: Sequence[Row] = ()
@@ -59,6 +62,7 @@ def recall_all(known: Recollection, standing: Standing, ends: Ends, subjects: Su
     for row in known.lag_rows:
         rows.recall(subjects.get(*_find(row), standing), row)
     _recall_commits(known, standing, subjects, topics)
+    _recall_owner_ends(known, subjects)
     topics.forget(-1 if known.after_seq is None else known.after_seq)
     return topics
 
@@ -86,6 +90,18 @@ def _recall_commits(
         if commit is not None and facts is not None and (commit.offset or 0) >= 0:
             # Of commits that count the rows know better of which incarnation they are.
             commit.incarnation = facts.incarnation
+
+
+def _recall_owner_ends(known: Recollection, subjects: Subjects) -> None:
+    """Where commit and owner went since the last round, whichever went last says how."""
+    commits = {
+        _find(row): row["valid_to_seq"] for row in _sort(known.offset_rows) if row["valid_to_seq"]
+    }
+    for row in sorted(known.owner_rows, key=itemgetter("valid_to_seq")):
+        if row["broker_id"] is None and row["valid_to_seq"] > commits.get(_find(row), -1):
+            subject = subjects.find(*_find(row))
+            if subject is not None:
+                subject.gone_by = "resync" if row["ended_by"] == "resync" else "deleted"
 
 
 def _sort(found: Iterable[Row]) -> list[Row]:

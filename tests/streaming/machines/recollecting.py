@@ -29,5 +29,10 @@ def recollect(stop: Stop) -> Recollection:
         curve_rows=[row for row in stop.rows["log_ends"] if not row["is_open"]],
         lag_rows=[row for row in stop.rows["offset_lag"] if row["is_open"]],
         offset_rows=offsets,
+        owner_rows=[
+            row
+            for row in tables["ownership_history"]
+            if after_seq is not None and not row["is_open"] and row["valid_to_seq"] > after_seq
+        ],
         topic_rows=[row for row in tables["topics"] if row["ended_by"] in ends],
     )
