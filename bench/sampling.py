@@ -1,132 +1,165 @@
 """The sampler of the watcher on a large cluster: rounds over all partitions, commits of all groups.
 
 Everything is real: three brokers with all those partitions, and each group's offsets committed to
-them anew in every interval. The control is the interval itself: a round must fit into it.
+them anew in every interval. The control is the interval itself: a turn must fit into it.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from math import ceil
+from typing import NamedTuple
+from urllib.request import urlopen
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from bench.figures import Figure
+from bench.group_commits import Committers, Group
 from bench.processes import read_cpu_s, read_rss_bytes
 from bench.stage import Stage, name_cluster
 from bench.tail import Tail
+from bench.turns import Turn, Turns
 from lab.cluster import Cluster
 from lab.leash import Leash
+from lab.ports import find_free_ports
+from watcher.sampling.brokers import AT_ONCE, Brokers
 from zklake.errors import LabError
 from zklake.events.envelope import Event
+from zklake.name_patterns import Names
 
 _BROKERS = 3
 _PER_TOPIC = 500
 _PER_GROUP = 10
 _INTERVAL_S = 10
-# Groups whose commits are under way at once.
-_AT_ONCE = 200
-_SETTINGS = {"log.index.size.max.bytes": "4096", "num.network.threads": "2"}
+_OFFSETS_PARTITIONS = 50
+_SETTINGS = {
+    "log.index.size.max.bytes": "4096",
+    # As Kafka has it by default; copies of it are the brokers' affair, and would cost their cores.
+    "offsets.topic.num.partitions": str(_OFFSETS_PARTITIONS),
+    "offsets.topic.replication.factor": "1",
+}
+_LIMIT_S = 600
+_TURN_METRIC = "zklake_watcher_sample_turn_seconds"
 
 
-@dataclass
-class Seen:
-    """One round as the log tells it."""
+class Seen(NamedTuple):
+    """What one interval cost, seen from outside the watcher."""
 
-    took_s: float
-    # From the first record of the interval to the end of the round.
-    cycle_s: float
-    commits: int
-    brokers: int
-    # Of the watcher, while the round was waited for.
-    cpu: float = 0.0
-    memory_mib: float = 0.0
+    # The clients' own time for all commits.
+    committing_s: float
+    # Of the turn before: from its start to the record of the first answers.
+    turn_before_s: float
+    # From that record's place in the log to a reader of the log.
+    reading_s: float
+    cores: float
+    memory_mib: float
 
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:
-    """Seconds of a round ÷ the interval, and what it costs."""
-    partitions, groups, rounds = (1_500, 300, 3) if quick else (24_000, 10_000, 8)
+    """Seconds of a turn ÷ the interval, and what it costs."""
+    partitions, count, turns = (1_500, 1_000, 3) if quick else (24_000, 10_000, 8)
+    # The first ones say everything anew, read __consumer_offsets from its beginning, fill the heap.
+    unseen = 1 if quick else 4
     with Cluster(_BROKERS, settings=_SETTINGS) as cluster:
         topics = _fill(cluster, partitions)
-        name = name_cluster()
-        leash, tail = _watch(stage, cluster, name), Tail(cluster.bootstrap, name)
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        groups = [_make_group(topics, number) for number in range(count)]
+        watcher = _Watcher(stage, cluster)
         try:
-            seen = _follow(leash, tail, rounds, lambda n: _commit(admin, topics, groups, n + 1))
-            return _tell(len(topics) * _PER_TOPIC, groups, seen)
+            with Committers(cluster.brokers[0].address, groups, _OFFSETS_PARTITIONS) as committers:
+                seen, told = watcher.follow(unseen + turns, committers.commit)
+            return _tell(partitions, count, _count_calls(cluster), seen[unseen:], told[unseen:])
         finally:
-            tail.close()
-            leash.stop()
+            watcher.close()
 
 
-def _follow(leash: Leash, tail: Tail, rounds: int, commit: Callable[[int], None]) -> list[Seen]:
-    told = _read_rounds(tail)
-    seen = []
-    for number in range(rounds + 2):
-        commit(number)
-        used, began = read_cpu_s(leash.pid), time.monotonic()
-        each = next(told)
-        each.cpu = (read_cpu_s(leash.pid) - used) / max(time.monotonic() - began, 0.001)
-        each.memory_mib = read_rss_bytes(leash.pid) / 2**20
-        seen.append(each)
-    # The first rounds say everything anew, and read __consumer_offsets from its beginning.
-    return seen[2:]
+class _Watcher:
+    """`zklake watch` as a user would start it, and its log."""
+
+    def __init__(self, stage: Stage, cluster: Cluster) -> None:
+        name, (port,) = name_cluster(), find_free_ports(1)
+        self._address = f"127.0.0.1:{port}"
+        settings = ["SAMPLING=true", f"SAMPLE_INTERVAL_S={_INTERVAL_S}"]
+        command = ["env", *(f"ZKLAKE_WATCHER__{each}" for each in settings)]
+        command += [sys.executable, "-m", "zklake", "watch", "--cluster", name]
+        command += ["--zookeeper", cluster.zookeeper_connect, "--log", cluster.bootstrap]
+        command += ["--http", self._address]
+        self._leash = Leash(command, stage.directory / f"{name}.log")
+        self._tail = Tail(cluster.bootstrap, name)
+        # One reading for all: each event is needed, also those behind the one that is waited for.
+        self._events = self._tail.read(_LIMIT_S)
+        self._turns = Turns()
+
+    def follow(self, turns: int, commit: Callable[[int], float]) -> tuple[list[Seen], list[Turn]]:
+        """All groups commit as soon as a turn is told; the next turn has to say it."""
+        self._wait_for_turn()
+        # One more: it tells how long the one before took, and slow brokers answer meanwhile.
+        seen = [self._see(offset, commit) for offset in range(1, turns + 2)]
+        return seen, self._turns.sum_up()[1:]
+
+    def _see(self, offset: int, commit: Callable[[int], float]) -> Seen:
+        used, began = read_cpu_s(self._leash.pid), time.monotonic()
+        committing_s, turn_before_s = commit(offset), self._read_turn_s()
+        told = self._wait_for_turn()
+        reading_s = time.time() - told.observed_at_ms / 1000
+        cores = (read_cpu_s(self._leash.pid) - used) / (time.monotonic() - began)
+        memory_mib = read_rss_bytes(self._leash.pid) / 2**20
+        return Seen(committing_s, turn_before_s, reading_s, cores, memory_mib)
+
+    def _wait_for_turn(self) -> Event:
+        told = next((event for _, event in self._events if self._turns.note(event)), None)
+        if told is None:
+            raise LabError(f"the watcher did not sample for long enough:\n{self._leash.tail()}")
+        return told
+
+    def _read_turn_s(self) -> float:
+        with urlopen(f"http://{self._address}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return next(float(each.split()[1]) for each in lines if each.startswith(_TURN_METRIC))
+
+    def close(self) -> None:
+        """End the watcher."""
+        self._tail.close()
+        self._leash.stop()
 
 
-def _tell(partitions: int, groups: int, seen: list[Seen]) -> list[Figure]:
-    ends, memory = [one.took_s for one in seen], [one.memory_mib for one in seen]
-    cycles = [one.cycle_s for one in seen]
-    said = f"commits of {groups:,} groups × {_PER_GROUP} and the round, said ÷ interval"
+def _tell(
+    partitions: int, groups: int, calls: int, seen: list[Seen], turns: list[Turn]
+) -> list[Figure]:
+    turn_s = [each.turn_before_s for each in seen[1:]]
+    seen, turns = seen[:-1], turns[:-1]
+    memory = [each.memory_mib for each in seen]
+    # A slow broker's answers come after the turn, in rounds of their own.
+    whole = [s + t.last_s - t.first_s for s, t in zip(turn_s, turns, strict=True)]
+    said = f"turn: {groups * _PER_GROUP:,} commits said, then that round, ÷ interval"
     return [
-        Figure(f"round over {partitions:,} partitions ÷ interval", _share(ends), "×", "≤ 1"),
-        Figure(said, _share(cycles), "×", "≤ 1"),
-        Figure("commits said per round", [one.commits for one in seen], ""),
-        Figure("list-offsets calls per round", [2 * one.brokers for one in seen], ""),
-        Figure("a round", ends, "s"),
-        Figure("watcher's CPU", [one.cpu for one in seen], "cores"),
+        Figure(said, _share(whole), "×", "≤ 1"),
+        Figure(f"round over {partitions:,} partitions, all answers, ÷ interval",
+               _share([each.last_s for each in turns]), "×", "≤ 1"),
+        Figure("commits said per interval ÷ made in it",
+               [each.newest / groups / _PER_GROUP for each in turns], "×", "1"),
+        Figure("calls per round", [calls], ""),
+        Figure("brokers that answered", [each.answered for each in turns], "", str(_BROKERS)),
+        Figure("records of a round: slow brokers have their own", [t.rounds for t in turns], ""),
+        Figure("from its seq to a reader of the log", [s.reading_s for s in seen], "s"),
+        Figure("clients: time to commit it all", [s.committing_s for s in seen], "s"),
+        Figure("watcher's CPU", [each.cores for each in seen], "cores"),
         Figure("watcher's memory", memory, "MiB"),
-        Figure("memory, last ÷ first of these rounds", [memory[-1] / memory[0]], "×", "flat"),
-    ]
+        Figure("memory, last ÷ first of these intervals", [memory[-1] / memory[0]], "×", "flat"),
+    ]  # fmt: skip
+
+
+def _count_calls(cluster: Cluster) -> int:
+    """Calls of a round: one for who leads what, then two per AT_ONCE partitions of a leader."""
+    brokers = Brokers(cluster.bootstrap, {}, Names(("t*",)))
+    leading = brokers.read_layout(60).by_leader().values()
+    return 1 + sum(2 * ceil(len(partitions) / AT_ONCE) for partitions in leading)
 
 
 def _share(seconds: list[float]) -> list[float]:
     return [each / _INTERVAL_S for each in seconds]
-
-
-def _read_rounds(tail: Tail) -> Iterator[Seen]:
-    """Each round once it is told; only those in which somebody answered."""
-    first_ms, commits = None, 0
-    while True:
-        event = _next(tail)
-        if event.op not in ("log_ends", "group_commit", "group_state"):
-            continue
-        first_ms = first_ms or event.observed_at_ms
-        commits += len(event.group_commit.commits) if event.group_commit else 0
-        if event.log_ends is None:
-            continue
-        ended = event.log_ends.round
-        if ended is not None and ended.brokers_answered:
-            cycle_s = (event.observed_at_ms - first_ms) / 1000
-            yield Seen(ended.took_ms / 1000, cycle_s, commits, len(ended.brokers_answered))
-            first_ms, commits = None, 0
-
-
-def _next(tail: Tail) -> Event:
-    event = tail.wait(lambda event: True, 12 * _INTERVAL_S)
-    if event is None:
-        raise LabError("the watcher told nothing for two minutes")
-    return event
-
-
-def _watch(stage: Stage, cluster: Cluster, name: str) -> Leash:
-    command = [sys.executable, "-m", "zklake", "watch", "--zookeeper", cluster.zookeeper_connect]
-    command += ["--log", cluster.bootstrap, "--cluster", name, "--http", "127.0.0.1:0"]
-    settings = ["ZKLAKE_WATCHER__SAMPLING=true", f"ZKLAKE_WATCHER__SAMPLE_INTERVAL_S={_INTERVAL_S}"]
-    return Leash(["env", *settings, *command], stage.directory / f"{name}.log")
 
 
 def _fill(cluster: Cluster, partitions: int) -> list[str]:
@@ -138,22 +171,7 @@ def _fill(cluster: Cluster, partitions: int) -> list[str]:
     return names
 
 
-def _commit(admin: AdminClient, topics: list[str], groups: int, offset: int) -> None:
-    """Every group commits its ten partitions."""
-    for first in range(0, groups, _AT_ONCE):
-        futures = [
-            admin.alter_consumer_group_offsets([_make_commit(topics, group, offset)])
-            for group in range(first, min(first + _AT_ONCE, groups))
-        ]
-        for by_group in futures:
-            for future in by_group.values():
-                future.result(60)
-
-
-def _make_commit(topics: list[str], group: int, offset: int) -> ConsumerGroupTopicPartitions:
-    topic = topics[group % len(topics)]
-    start = group * _PER_GROUP % _PER_TOPIC
-    return ConsumerGroupTopicPartitions(
-        f"group-{group:05}",
-        [TopicPartition(topic, start + each, offset) for each in range(_PER_GROUP)],
-    )
+def _make_group(topics: list[str], number: int) -> Group:
+    start = number * _PER_GROUP % _PER_TOPIC
+    partitions = tuple(range(start, start + _PER_GROUP))
+    return Group(f"group-{number:05}", topics[number % len(topics)], partitions)

@@ -8,12 +8,12 @@ from watcher.daemon import Daemon
 from watcher.hash_key import load_hash_key
 from watcher.loop import Limits
 from watcher.outlet import KafkaLog, Log, PrintedLog
-from watcher.sampling.names import OUR_TOPICS, Names
 from watcher.sampling.sampler import Plan
 from watcher.sealing import Sealing
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
 from zklake.events.redaction import Redactor
+from zklake.name_patterns import OUR_TOPICS, Names
 from zklake.settings.models import Settings
 
 

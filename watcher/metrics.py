@@ -77,6 +77,7 @@ GAUGES = {
     "coalescing": "1 when the server has one-shot watches only.",
     "sampled_partitions": "Partitions whose log ends are sampled.",
     "sample_round_seconds": "From the requests of the last sampling round to its record.",
+    "sample_turn_seconds": "The last sampling turn: commits taken and told, then that round.",
     "group_partitions_behind": "Partitions of __consumer_offsets not read to their end.",
     "group_records_unreadable": "Records of __consumer_offsets that could not be decoded.",
 }

@@ -15,11 +15,11 @@ from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from watcher.log.clients import LIBRDKAFKA, admin_config
 from watcher.sampling.ends import OFFSETS_TOPIC
-from watcher.sampling.names import Names
 from watcher.sampling.polled import Key, Polled, PolledGroups
 from watcher.sampling.thinning import Taken
 from zklake.events.offsets_topic.records import clean_metadata
 from zklake.events.samples import Commit, GroupReading, GroupState, Member, TopicPartitions
+from zklake.name_patterns import Names
 
 # Groups in one describe request, and requests for offsets under way at a time.
 _GROUPS_AT_A_TIME = 50

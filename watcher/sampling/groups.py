@@ -8,10 +8,10 @@ from typing import Any
 import structlog
 
 from watcher.sampling.group_poll import GroupPoll
-from watcher.sampling.names import Names
 from watcher.sampling.offsets_topic import OffsetsTopic
 from watcher.sampling.thinning import Taken
 from zklake.events.samples import GroupReading
+from zklake.name_patterns import Names
 
 log = structlog.get_logger()
 

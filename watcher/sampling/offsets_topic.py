@@ -16,9 +16,9 @@ from confluent_kafka import Message as KafkaMessage
 
 from watcher.log.clients import LIBRDKAFKA, consumer_config
 from watcher.sampling.ends import OFFSETS_TOPIC
-from watcher.sampling.names import Names
 from watcher.sampling.thinning import Record, Taken, Thinner, decode_all
 from zklake.events.samples import GroupReading
+from zklake.name_patterns import Names
 
 _CHUNK = 5000
 _POLL_S = 0.25

@@ -19,10 +19,10 @@ from watcher.sampling.brokers import Brokers, BrokersAway
 from watcher.sampling.ends import Layout
 from watcher.sampling.groups import Groups
 from watcher.sampling.handover import Handover
-from watcher.sampling.names import Names
 from watcher.sampling.packing import pack_commits, pack_state
 from watcher.sampling.requests import Answered, Asked, Requests
 from watcher.sampling.telling import Telling
+from zklake.name_patterns import Names
 
 log = structlog.get_logger()
 
@@ -111,6 +111,11 @@ class Sampler:
         if not self._core.has_room():
             self._numbers.count("sample_rounds_skipped")
             return
+        began = time.monotonic()
+        self._take_turn()
+        self._numbers.gauges["sample_turn_seconds"] = time.monotonic() - began
+
+    def _take_turn(self) -> None:
         self._mind_the_base()
         reason = self._meet()
         if self._brokers is None or self._layout is None:

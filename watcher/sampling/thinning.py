@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from watcher.sampling.names import Names
 from zklake.events.offsets_topic.records import GROUP_KEY, decode_record
 from zklake.events.payloads.reading import Unreadable
 from zklake.events.samples import Commit, GroupState
+from zklake.name_patterns import Names
 
 # Group states come in all their versions, since each is a rebalance; above this, the last of each
 # group only: its generation then tells how many were passed over.
