@@ -1,4 +1,4 @@
-"""Which topics and groups are sampled, by name. Patterns are globs: `*` is any part of a name."""
+"""Which topics and groups are meant, by name. Patterns are globs: `*` is any part of a name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from fnmatch import translate
 
-# Each sample of them would cause the next.
+# Never sampled: each sample of them would cause the next.
 OUR_TOPICS = "zklake.*"
 
 
@@ -20,7 +20,7 @@ class Names:
         self._known: dict[str, bool] = {}
 
     def holds(self, name: str) -> bool:
-        """Whether this name is sampled."""
+        """Whether this name is meant."""
         known = self._known.get(name)
         if known is None:
             if len(self._known) > 100_000:

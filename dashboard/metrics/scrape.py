@@ -13,13 +13,13 @@ from dashboard.metrics import SET_BY_NAME
 from dashboard.metrics.burrow import BURROW, JUDGE_READS, judge
 from dashboard.metrics.exposition import write_end, write_metrics
 from dashboard.metrics.family import MetricSet
-from dashboard.metrics.names import choose_names
 from dashboard.metrics.now import look
 from dashboard.metrics.own_cluster import LEFT_OUT
 from dashboard.metrics.snapshot import Snapshot, Things, name_reads, take_snapshot
 from dashboard.options import MetricOptions
 from dashboard.pulse import Pulse
 from dashboard.tables import Tables
+from zklake.name_patterns import Names
 
 
 class _Written(NamedTuple):
@@ -54,7 +54,7 @@ def _write_set(
         snapshot = take_snapshot(tables, families, options, is_merged=chosen.is_merged)
         things = snapshot.things
         if is_judged:
-            is_wanted = choose_names(options.topics, options.exclude_topics)
+            is_wanted = Names(options.topics, options.exclude_topics).holds
             things |= judge(tables, snapshot.groups, pulse, is_wanted)
         text = write_metrics(still, tables.cluster, things, form)
         return _Written(text, replace(snapshot, things={}))

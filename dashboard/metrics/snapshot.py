@@ -15,10 +15,10 @@ from dashboard.metrics import cluster, topics
 from dashboard.metrics.family import Family, Level
 from dashboard.metrics.group_reading import GroupReader, list_reads
 from dashboard.metrics.groups import Group, Partition
-from dashboard.metrics.names import choose_names
 from dashboard.options import MetricOptions
 from dashboard.statuses import ORDER
 from dashboard.tables import Tables
+from zklake.name_patterns import Names
 
 T = TypeVar("T")
 Things = dict[Level, Sequence[Any]]
@@ -51,7 +51,7 @@ def take_snapshot(
     """Read what these families tell, and no more."""
     began = time.monotonic()
     levels = Counter(family.shape.level for family in families)
-    is_wanted = choose_names(options.topics, options.exclude_topics)
+    is_wanted = Names(options.topics, options.exclude_topics).holds
     brokers = cluster.list_brokers(tables)
     things: Things = {
         "cluster": [cluster.read_cluster(tables)] if levels["cluster"] else [],
@@ -85,7 +85,7 @@ def count_statuses(groups: Iterable[Group]) -> list[tuple[str, int]]:
 
 
 def _choose_named(groups: Iterable[Group], options: MetricOptions) -> list[Group]:
-    is_wanted = choose_names(options.groups, options.exclude_groups)
+    is_wanted = Names(options.groups, options.exclude_groups).holds
     return [group for group in groups if is_wanted(group.group_id)]
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from watcher.sampling.names import OUR_TOPICS, Names
+from zklake.name_patterns import OUR_TOPICS, Names
 
 
 def test_excluded_wins_over_included() -> None:

@@ -13,11 +13,11 @@ from tests.watcher.simulation import Simulation
 from watcher.metrics import Numbers
 from watcher.sampling import sampler as module
 from watcher.sampling.handover import Handover
-from watcher.sampling.names import Names
 from watcher.sampling.sampler import Plan, Sampler
 from watcher.zookeeper.inbox import Inbox
 from zklake.events.envelope import decode
 from zklake.events.samples import GroupState, LogEnds, Round
+from zklake.name_patterns import Names
 
 
 class Core:

@@ -25,10 +25,10 @@ from lab.leash import Leash
 from tests.watcher.watching import LogTail, WatcherProcess, wait_for
 from watcher.sampling.brokers import Brokers
 from watcher.sampling.group_poll import GroupPoll
-from watcher.sampling.names import Names
 from watcher.sampling.offsets_topic import OffsetsTopic
 from watcher.sampling.thinning import Taken
 from zklake.events.samples import Commit, GroupReading, TopicPartitions
+from zklake.name_patterns import Names
 
 if TYPE_CHECKING:
     from lab.cluster import Cluster

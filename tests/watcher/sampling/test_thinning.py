@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.zklake.events import offsets_records as made
-from watcher.sampling.names import Names
 from watcher.sampling.thinning import Record, Taken, Thinner, decode_all
+from zklake.name_patterns import Names
 
 ALL = Names()
 
