@@ -18,6 +18,8 @@ Row = Mapping[str, Any]
 Key = tuple[str, str, int]
 Slots = dict[Key, list[tuple[int, int]]]
 _DAY_MS = 86_400_000
+# A row of log_ends tells the last end of its minute: what was before stands in the row before.
+_BEFORE_MS = 120_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Commits nearer than min-distance share a slot: more are read than there are slots.
 _COMMITS_PER_SLOT = 20
@@ -124,7 +126,8 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
     last_ms = max(made[-1][1] for made in slots.values())
     first_ms = max(min(made[0][1] for made in slots.values()), last_ms - _DAY_MS)
     ring_ms = sight.at_ms - 1000 * sight.rules.offset_refresh_s * sight.rules.intervals
-    first, last, ring = (sight.write(ms) for ms in (min(first_ms, ring_ms), last_ms, ring_ms))
+    earliest_ms = min(first_ms, ring_ms) - _BEFORE_MS
+    first, last, ring = map(sight.write, (earliest_ms, last_ms, ring_ms - _BEFORE_MS))
     # The row that held then tells the last end of its minute: the curve goes on beyond the moment.
     until = f" AND valid_from_at <= {_write(sight.at)}" if sight.is_past else ""
     sql = (

@@ -98,6 +98,8 @@ class _Api(BaseRoute):
         at = self._pulse.take().watermark_at or now
         text = request.query_params.get("time", "")
         moment = read_moment(text, now).at if text else at
-        sight = Sight(self._tables.query, self._options.cluster, moment, is_past=bool(text))
+        options = self._options
+        # Not kept: such questions name moments, and would drive out the answers of pages.
+        sight = Sight(self._tables.ask, options.cluster, moment, bool(text), options.burrow)
         host, port = request.scope.get("server") or ("", "")
         return Question(names, sight, self._options, f"{host}:{port}")

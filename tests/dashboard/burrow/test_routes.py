@@ -11,10 +11,11 @@ from urllib.request import urlopen
 import pytest
 from starlette.testclient import TestClient
 
+from dashboard.app import build_app
 from dashboard.burrow.addresses import ADDRESSES
 from dashboard.options import Options
 from delta_tables.catalog import TABLE_BY_NAME
-from tests.dashboard.conftest import open_client
+from tests.dashboard.conftest import ADDRESS, open_client
 from tests.dashboard.serving import serve
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
 from tests.delta_tables.small_lake import write_lake
@@ -126,6 +127,17 @@ def test_names_with_a_slash_over_a_real_server(lake: str) -> None:
     path = f"/v3/kafka/shop/consumer/{quote(HOSTILE_GROUP, safe='')}/status?x=/"
     with serve(Options(lake, "shop")) as address, urlopen(address + path) as answer:
         assert json.load(answer)["status"]["group"] == HOSTILE_GROUP
+
+
+def test_questions_about_moments_are_not_kept(lake: str) -> None:
+    app = build_app(Options(lake, "shop"))
+    client = TestClient(app.asgi, base_url=ADDRESS)
+    kept = [
+        client.get(f"/v3/kafka/shop/consumer/billing/lag?time=-{number}s").status_code
+        and len(app.tables._cache._answers)
+        for number in range(1, 6)
+    ]
+    assert kept == [kept[0]] * 5
 
 
 def test_numbers_that_cannot_be(tmp_path: Path) -> None:
