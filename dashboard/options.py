@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from delta_tables.burrow import Rules
 from delta_tables.question import Limits
 
 
@@ -42,3 +43,5 @@ class Options:
         default_factory=lambda: Limits(timeout_s=20, max_rows=1000, memory_bytes=1 << 30)
     )
     metrics: MetricOptions = field(default_factory=MetricOptions)
+    # How the answers in Burrow's shape judge a group: its own defaults.
+    burrow: Rules = field(default_factory=Rules)
