@@ -95,9 +95,13 @@ class Tables:
 
     def derive(self, key: Hashable, names: tuple[str, ...], make: Callable[[], T]) -> T:
         """What `make` makes of these tables; made anew when one of them has another version."""
-        opened = [(name, self._opened[name]) for name in names if name in self._opened]
-        states = tuple((name, one.id, one.version) for name, one in opened)
-        return self._cache.get(key, make, states)
+        return self._cache.get(key, make, self.list_states(*names))
+
+    def list_states(self, *names: str) -> tuple[tuple[str, str, int], ...]:
+        """Which table each of these is, in which version; of a view, those of its inputs."""
+        inputs = dict.fromkeys(one for name in names for one in _INPUTS.get(name, (name,)))
+        opened = [(name, self._opened[name]) for name in inputs if name in self._opened]
+        return tuple((name, one.id, one.version) for name, one in opened)
 
     def query(self, sql: str, *names: str) -> list[Row]:
         """Rows of a query of our own over these tables and views; none when one is missing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,7 +36,8 @@ def serve_health(
                 self._answer(404, "want /healthz, /readyz or /metrics\n")
 
         def _answer(self, status: int, text: str, content_type: str = _TEXT) -> None:
-            body = text.encode()
+            # A path may hold bytes that are no text.
+            body = text.encode(errors="backslashreplace")
             self.send_response(status)
             self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(body)))
@@ -45,8 +47,11 @@ def serve_health(
         def log_message(self, format: str, *args: object) -> None:
             """Scrapes are no news."""
 
+    class Server(ThreadingHTTPServer):
+        address_family = socket.AF_INET6 if listen.startswith("[") else socket.AF_INET
+
     host, _, port = listen.rpartition(":")
-    server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+    server = Server((host.strip("[]"), int(port)), Handler)
     thread = threading.Thread(target=server.serve_forever, name="health", daemon=True)
     thread.start()
     try:

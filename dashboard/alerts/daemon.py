@@ -23,7 +23,8 @@ from zklake.health import serve_health
 from zklake.settings.alerts import AlertsSettings
 
 _LOG = structlog.get_logger()
-_LAST_WORDS_S = 5.0
+# Longer than a notifier takes by default: a message that is cut off may be sent twice.
+_LAST_WORDS_S = 12.0
 
 
 class Daemon:
@@ -37,8 +38,9 @@ class Daemon:
     def look(self, now: datetime) -> None:
         """One look; what it finds is written down as a whole, or not at all."""
         journal, rules = self._journal, self._settings.list_rules()
+        failures: dict[str, str] = {}
         try:
-            sights = self._looker.look(rules, journal.read_horizons(), now)
+            sights = self._looker.look(rules, journal.read_horizons(), now, failures)
         except (LakeError, DeltaError, OSError) as error:  # it may be away for a while
             self._complain(f"the lake cannot be read: {error}")
             return
@@ -50,7 +52,7 @@ class Daemon:
             _LOG.error("given up: these could not be sent for too long", messages=count)
         told = [notifier.title for notifier in self._settings.list_notifiers()]
         self.vitals.note(journal, [rule.title for rule in rules], told, count)
-        self._complain(_find_trouble(sights, behind))
+        self._complain(_find_trouble(sights, behind, failures))
 
     def _take(self, sight: Sight, now: datetime) -> bool:
         """Whether it could be judged: what a lake that is made anew still lacks is not over."""
@@ -100,7 +102,10 @@ class Daemon:
         self.vitals.obstacle = text
 
 
-def _find_trouble(sights: list[Sight], behind: list[str]) -> str | None:
+def _find_trouble(sights: list[Sight], behind: list[str], failures: dict[str, str]) -> str | None:
+    if failures:
+        first = next(iter(failures.values()))
+        return f"the lake cannot be read for {', '.join(failures)}: {first}"
     if not sights:
         return "the lake holds nothing yet: waiting"
     if behind:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, get_args
 
 from dashboard.alerts.incident import Incident, hash_id
 from dashboard.times import write_duration
+from zklake.name_patterns import Names
 from zklake.settings.alert_notifiers import Notifier
 from zklake.settings.alert_rules import Severity
 
@@ -63,8 +63,7 @@ def list_listeners(incident: Incident, notifiers: Iterable[Notifier]) -> list[No
     return [
         one
         for one in notifiers
-        if rank >= _SEVERITIES.index(one.severity)
-        and any(fnmatchcase(incident.rule, pattern) for pattern in one.rules)
+        if rank >= _SEVERITIES.index(one.severity) and Names(one.rules).holds(incident.rule)
     ]
 
 

@@ -67,6 +67,8 @@ class Spell:
     evidence: dict[str, Any] = field(default_factory=dict)
     # What was affected: partitions, topics. They are added up.
     items: tuple[str, ...] = ()
+    # Not known then, nor what was before it: it begins no incident, and ends none.
+    is_doubt: bool = False
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,21 @@ class Happening(NamedTuple):
 def find_incidents(spells: Iterable[Spell], terms: Terms, horizon: datetime) -> list[Incident]:
     """The incidents that these spells make, as of the horizon: until then the history is whole."""
     found = []
-    for run in list_runs(spells, terms.clear_s, horizon):
+    sure = (spell for spell in spells if not spell.is_doubt)
+    for run in list_runs(sure, terms.clear_s, horizon):
         incident = _judge(run, terms, horizon)
         if incident is not None:
             found.append(incident)
     return sorted(found, key=lambda one: (one.opened_at, one.id))
+
+
+def find_doubts(spells: Iterable[Spell], horizon: datetime) -> dict[Subject, list[Spell]]:
+    """The doubts as of the horizon, by subject."""
+    doubts: dict[Subject, list[Spell]] = defaultdict(list)
+    for spell in spells:
+        if spell.is_doubt and spell.started_at <= horizon:
+            doubts[spell.subject].append(_cut_off(spell, horizon))
+    return dict(doubts)
 
 
 def list_runs(spells: Iterable[Spell], clear_s: float, horizon: datetime) -> Iterator[list[Spell]]:
@@ -50,11 +60,15 @@ def list_runs(spells: Iterable[Spell], clear_s: float, horizon: datetime) -> Ite
     by_subject: dict[Subject, list[Spell]] = defaultdict(list)
     for spell in spells:
         if spell.started_at <= horizon:
-            is_over = spell.ended_at is not None and spell.ended_at <= horizon
-            by_subject[spell.subject].append(spell if is_over else replace(spell, ended_at=None))
+            by_subject[spell.subject].append(_cut_off(spell, horizon))
     for mine in by_subject.values():
         mine.sort(key=lambda spell: (spell.started_at, spell.mark))
         yield from _split(mine, timedelta(seconds=clear_s))
+
+
+def _cut_off(spell: Spell, horizon: datetime) -> Spell:
+    is_over = spell.ended_at is not None and spell.ended_at <= horizon
+    return spell if is_over else replace(spell, ended_at=None)
 
 
 def _split(spells: Sequence[Spell], clear: timedelta) -> Iterator[list[Spell]]:

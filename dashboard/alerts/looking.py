@@ -6,13 +6,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from dashboard.alerts.incident import Incident, Spell
-from dashboard.alerts.incidents import Terms, find_incidents
+from dashboard.alerts.incident import Incident, Spell, Subject
+from dashboard.alerts.incidents import Terms, find_doubts, find_incidents
 from dashboard.alerts.rules import KIND_BY_NAME
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
 from dashboard.tables import Tables
 from dashboard.times import Span
+from zklake.errors import LakeError
 from zklake.settings.alert_rules import Rule
 
 # Rows of lag are kept for so long; of what is older only its last state is known.
@@ -28,6 +29,7 @@ class Sight(NamedTuple):
     # Up to when its history is whole.
     horizon: datetime
     incidents: list[Incident]
+    doubts: dict[Subject, list[Spell]]
 
 
 class Looker:
@@ -41,15 +43,22 @@ class Looker:
         self._spells: dict[str, tuple[Hashable, list[Spell]]] = {}
 
     def look(
-        self, rules: Sequence[Rule], since: Mapping[str, datetime], now: datetime
+        self,
+        rules: Sequence[Rule],
+        since: Mapping[str, datetime],
+        now: datetime,
+        failures: dict[str, str] | None = None,
     ) -> list[Sight]:
-        """What each rule finds since its own time; none of a rule whose tables are missing."""
+        """What each rule finds since its own time; none of a rule whose tables are missing.
+
+        A table that cannot be read fails all, or the rules that read it, into `failures`.
+        """
         # znode_events is written last, and opened last: by a second look every other table is at
         # least as far as what the first one saw there.
         self._tables.look()
         pulse = self._pulse.take()
         clocks = {"watermark": pulse.watermark_at, "sampled": pulse.sampled_at, "now": now}
-        versions = self._tables.look()
+        self._tables.look()
         sights = []
         for rule in rules:
             kind = KIND_BY_NAME[rule.kind]
@@ -59,23 +68,27 @@ class Looker:
             # A lake that is silent for days must still show its last event.
             last = pulse.watermark_at if kind.clock == "now" else horizon
             start = min(since.get(rule.title, horizon - LONGEST), last) - find_lookback(rule)
-            sights.append(self._judge(rule, start, min(horizon, now), versions))
+            try:
+                sights.append(self._judge(rule, start, min(horizon, now)))
+            except LakeError as error:
+                if failures is None:
+                    raise
+                failures[rule.title] = str(error)
         return sights
 
-    def _judge(
-        self, rule: Rule, start: datetime, horizon: datetime, versions: Mapping[str, int]
-    ) -> Sight:
+    def _judge(self, rule: Rule, start: datetime, horizon: datetime) -> Sight:
         kind = KIND_BY_NAME[rule.kind]
         # Whole minutes: most looks find the lake as it was, and need not ask it again.
         minute = horizon.replace(second=0, microsecond=0)
         span = Span(start.replace(second=0, microsecond=0), minute + timedelta(minutes=1))
-        key = (span, tuple(sorted(versions.items())))
+        key = (span, self._tables.list_states(*kind.reads))
         known = self._spells.get(rule.title)
         if known is None or known[0] != key:
             known = self._spells[rule.title] = key, kind.find(self._tables, rule, span)
         spells = known[1]
         terms = Terms(self.cluster, rule.title, rule.severity, rule.for_s, rule.clear_s)
-        return Sight(rule, horizon, find_incidents(spells, terms, horizon))
+        found = find_incidents(spells, terms, horizon)
+        return Sight(rule, horizon, found, find_doubts(spells, horizon))
 
 
 def find_lookback(rule: Rule) -> timedelta:

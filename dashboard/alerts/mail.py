@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from contextlib import closing, suppress
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate
+
+import structlog
 
 from dashboard.alerts.courier import SendFailed
 from dashboard.alerts.delivery import Delivery
 from dashboard.alerts.message import write_mail_body, write_subject
 from zklake.settings.alert_notifiers import Mail
+
+_LOG = structlog.get_logger()
+_LONGEST_NAME = 30
 
 
 class MailCourier:
@@ -19,13 +25,21 @@ class MailCourier:
 
     def __init__(self, settings: Mail) -> None:
         self._settings = settings
+        self._context = ssl.create_default_context(
+            cafile=str(settings.ca_file) if settings.ca_file else None
+        )
 
     def send(self, delivery: Delivery) -> None:
         """Hand it to the mail server."""
         letter = write_letter(delivery, self._settings)
         try:
-            with self._connect() as server:
-                server.send_message(letter)
+            with closing(self._connect()) as server:
+                if refused := server.send_message(letter):
+                    # Others have it: sent again, they would have it twice.
+                    _LOG.warning("some were refused by the mail server", recipients=sorted(refused))
+                # It has the letter: whatever it says now, it must not get it again.
+                with suppress(OSError, smtplib.SMTPException):
+                    server.quit()
         except smtplib.SMTPResponseException as error:
             raise SendFailed(f"said {error.smtp_code}") from error
         except smtplib.SMTPRecipientsRefused as error:
@@ -37,9 +51,7 @@ class MailCourier:
         settings = self._settings
         host, _, port = settings.smtp.rpartition(":")
         host = host.strip("[]")
-        context = ssl.create_default_context(
-            cafile=str(settings.ca_file) if settings.ca_file else None
-        )
+        context = self._context
         server: smtplib.SMTP
         if settings.security == "tls":
             server = smtplib.SMTP_SSL(host, int(port), timeout=settings.timeout_s, context=context)
@@ -59,7 +71,8 @@ class MailCourier:
 def write_letter(delivery: Delivery, settings: Mail) -> EmailMessage:
     """The e-mail; no name can add a header to it."""
     letter = EmailMessage(policy=SMTP)
-    domain = f"{delivery.message['incident']['cluster']}.zklake"
+    # A line of References that is longer than 78 would be written as encoded words, and is no id.
+    domain = f"{delivery.message['incident']['cluster'][:_LONGEST_NAME]}.zklake"
     letter["Subject"] = write_subject(delivery, settings.subject)
     letter["From"] = settings.sender
     letter["To"] = ", ".join(settings.to)

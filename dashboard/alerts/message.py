@@ -43,7 +43,7 @@ _ENVIRONMENT = SandboxedEnvironment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
 )
-_SAMPLE = {
+_SAMPLE: dict[str, Any] = {
     "delivery_id": "0",
     "event": "close",
     "number": 0,
@@ -64,6 +64,9 @@ _SAMPLE = {
         "evidence": {"status": "STOPPED"},
     },
 }
+_NOT_YET = {"ended_at": None, "closed_at": None, "duration_s": None}
+# What every message is at first: without an end.
+_OPENED = {**_SAMPLE, "event": "open", "incident": {**_SAMPLE["incident"], **_NOT_YET}}
 
 
 def write_json(delivery: Delivery) -> str:
@@ -97,7 +100,8 @@ def check_template(what: str, template: str | None) -> None:
     if template is None:
         return
     try:
-        fill(template, _SAMPLE)
+        for sample in (_SAMPLE, _OPENED):
+            fill(template, sample)
     except (TemplateError, TypeError, ValueError) as error:
         raise SettingsError(f"{what}: the template cannot be filled: {error}") from error
 

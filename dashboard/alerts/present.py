@@ -10,7 +10,7 @@ from dashboard.alerts.incident import Incident
 from dashboard.alerts.journal_file import connect_to_read, explaining
 from dashboard.alerts.journal_rows import list_deliveries, list_open
 from dashboard.alerts.looking import Looker
-from dashboard.alerts.reconciliation import Known, reconcile
+from dashboard.alerts.reconciliation import Known, go_on, reconcile
 from zklake.settings.alerts import AlertsSettings
 
 
@@ -19,6 +19,8 @@ class Present(NamedTuple):
 
     incidents: list[Incident]
     deliveries: list[dict[str, Any]]
+    # The lake says nothing: the incidents are those of the last look.
+    is_blind: bool
 
 
 def read_present(
@@ -26,12 +28,16 @@ def read_present(
 ) -> Present:
     """As the lake and the journal say."""
     known, deliveries = _read_journal(settings.journal, cluster, most)
-    found: list[Incident] = []
-    for sight in Looker(lake, cluster).look(settings.list_rules(), {}, now):
+    sights = Looker(lake, cluster).look(settings.list_rules(), {}, now)
+    judged = {sight.rule.title for sight in sights}
+    # What cannot be judged is as it was.
+    found = [go_on(one) for one in known if one.rule not in judged]
+    for sight in sights:
         mine = [one for one in known if one.rule == sight.rule.title]
         news = reconcile(sight, None, mine, ())
         found += [*news.opened, *news.lasting]
-    return Present(sorted(found, key=lambda one: (one.opened_at, one.id)), deliveries)
+    found.sort(key=lambda one: (one.opened_at, one.id))
+    return Present(found, deliveries, is_blind=not sights)
 
 
 def _read_journal(path: str, cluster: str, most: int) -> tuple[list[Known], list[dict[str, Any]]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from dashboard.alerts.incident import Incident, Subject
+from dashboard.alerts.incident import Incident, Spell, Subject
 from dashboard.alerts.looking import Sight
 
 # Somebody's clock was off, or the lake was made anew.
 _VANISHED = "the history does not show it any more"
+_NOT_KNOWN = "nobody could tell how it went on"
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def reconcile(
         found = _find(one, waiting)
         if found is not None:
             waiting.remove(found)
-        state = _carry_on(one, found) if found else end(one, sight.horizon, _VANISHED)
+        state = _carry_on(one, found) if found else _judge_absence(one, sight)
         (news.lasting if state.is_open else news.closed).append(state)
     for incident in waiting:
         if incident.id in past_ids or _is_old(incident, last):
@@ -70,6 +71,30 @@ def _find(one: Known, found: Iterable[Incident]) -> Incident | None:
 
 def _carry_on(one: Known, found: Incident) -> Incident:
     return replace(found, id=one.id, started_at=one.started_at, opened_at=one.opened_at)
+
+
+def _judge_absence(one: Known, sight: Sight) -> Incident:
+    """Of what cannot be told somebody was ill before what is read: it goes on until it is told."""
+    # What could not be told when it began was not what it began with.
+    mine = [spell for spell in sight.doubts.get(one.subject, ()) if _is_of(spell, one)]
+    if not mine:
+        return end(one, sight.horizon, _VANISHED)
+    ends = [spell.ended_at for spell in mine if spell.ended_at is not None]
+    if len(ends) < len(mine):
+        return go_on(one)
+    closed_at = max(ends) + timedelta(seconds=sight.rule.clear_s)
+    if closed_at > sight.horizon:
+        return go_on(one)
+    return replace(end(one, closed_at, _NOT_KNOWN), ended_at=max(ends))
+
+
+def _is_of(doubt: Spell, one: Known) -> bool:
+    return doubt.started_at >= one.started_at
+
+
+def go_on(one: Known) -> Incident:
+    """It lasts, although nothing in the history says so."""
+    return replace(end(one, one.opened_at, _NOT_KNOWN), ended_at=None, closed_at=None)
 
 
 def end(one: Known, at: datetime, note: str) -> Incident:

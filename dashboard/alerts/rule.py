@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from dashboard.alerts.incident import Spell
@@ -25,13 +24,6 @@ class Kind:
     clock: Clock = "watermark"
     # How far back it must look beyond what for_s and clear_s say.
     count_lookback: Callable[[Any], float] = lambda rule: 0.0
-
-
-def is_meant(name: str, include: Iterable[str], exclude: Iterable[str]) -> bool:
-    """Whether a name is included by one pattern, and excluded by none."""
-    return any(fnmatchcase(name, one) for one in include) and not any(
-        fnmatchcase(name, one) for one in exclude
-    )
 
 
 def write_ms(value: Any) -> int:

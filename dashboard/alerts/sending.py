@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -53,8 +54,10 @@ class Sender:
     def send_due(self, stopping: threading.Event | None = None) -> int:
         """Try everything that is due, once each; returns how many arrived."""
         arrived = 0
+        # What fails is due again later than this, however long the others take.
+        now = datetime.now(UTC)
         while stopping is None or not stopping.is_set():
-            delivery = self._journal.take(self.name, datetime.now(UTC))
+            delivery = self._journal.take(self.name, now)
             if delivery is None:
                 break
             arrived += self._try(delivery)
@@ -103,10 +106,11 @@ class Senders:
             thread.start()
 
     def stop(self, patience_s: float) -> None:
-        """End; what is under way may end first."""
+        """End; what is under way may end first, but all of it within that time."""
         self._stopping.set()
+        deadline = time.monotonic() + patience_s
         for thread in self._threads:
-            thread.join(patience_s)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _run(self, sender: Sender) -> None:
         while not self._stopping.is_set():

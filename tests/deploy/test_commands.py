@@ -60,6 +60,32 @@ def test_the_settings_of_a_part_are_accepted(part: Part, tmp_path: Path) -> None
         assert settings.zookeeper.connect == GIVEN["ZKLAKE_ZOOKEEPER"]
 
 
+def list_mounts() -> Iterator[tuple[str, dict[str, str], list[str]]]:
+    """Every container: its name, its variables, and where something is mounted in it."""
+    environs = {part.where: dict(part.environ) for part in PARTS}
+    for name, service in COMPOSE["services"].items():
+        places = [volume.split(":")[1] for volume in service["volumes"]]
+        places += [f"/run/secrets/{secret}" for secret in service.get("secrets", ())]
+        yield name, environs[f"compose {name}"], places
+    for one in read_manifests():
+        if one["kind"] == "Deployment":
+            for container in one["spec"]["template"]["spec"]["containers"]:
+                places = [mount["mountPath"] for mount in container["volumeMounts"]]
+                yield container["name"], environs[f"kubernetes {container['name']}"], places
+
+
+def test_every_file_that_a_part_reads_is_mounted_in_it() -> None:
+    """Settings are read as a whole: a secret of the dashboard that is missing stops the stream."""
+    seen = 0
+    for name, environ, places in list_mounts():
+        for variable, text in environ.items():
+            is_file = variable == "ZKLAKE_CONFIG" or text.startswith("file:")
+            path = text.removeprefix("file:")
+            assert not is_file or any(f"{path}/".startswith(f"{one}/") for one in places), name
+            seen += is_file
+    assert seen
+
+
 def test_the_files_of_settings_are_accepted(tmp_path: Path) -> None:
     maps = [one for one in read_manifests() if one["kind"] == "ConfigMap"]
     (text,) = [one["data"]["zklake.toml"] for one in maps if "zklake.toml" in one["data"]]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import socket
 import urllib.error
 import urllib.request
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from zklake.health import serve_health
@@ -27,3 +29,25 @@ def test_an_illness_fails_healthz_and_an_obstacle_readyz() -> None:
         said.update(obstacle="warming up", illness="it hangs")
         assert fetch(f"http://{address}/healthz") == (503, "it hangs\n")
         assert fetch(f"http://{address}/readyz") == (503, "warming up\n")
+
+
+def test_an_obstacle_of_any_characters_is_told() -> None:
+    with serve_health("127.0.0.1:0", CollectorRegistry(), lambda: "no /lake\udcff") as address:
+        assert fetch(f"http://{address}/readyz") == (503, "no /lake\\udcff\n")
+
+
+def test_it_listens_at_an_address_of_ipv6() -> None:
+    if not is_at_home("::1"):
+        pytest.skip("this machine has no IPv6")
+    with serve_health("[::1]:0", CollectorRegistry(), lambda: None) as address:
+        assert address.startswith("[::1]:")
+        assert fetch(f"http://{address}/readyz") == (200, "ready\n")
+
+
+def is_at_home(host: str) -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as taken:
+            taken.bind((host, 0))
+    except OSError:
+        return False
+    return True

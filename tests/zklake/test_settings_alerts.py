@@ -83,8 +83,15 @@ def test_without_rules_there_is_one_of_each() -> None:
         ('by = "webhook"\nurl = "http://a/"\nheaders = {"A:" = "s3cret"}', "name of a header"),
         ('by = "webhook"\nurl = "http://a/"\nheaders = {Host = "s3cret"}', "name of a header"),
         ('by = "command"\nargv = []', "at least 1 item"),
+        ('by = "command"\nargv = ["a\\u0000b"]', "NUL"),
+        ('by = "command"\nargv = ["a"]\nsend_interval_s = inf', "less than or equal to"),
         ('by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b\\nBcc: c@d"]', "want name@host"),
         ('by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "u"', "go together"),
+        (
+            'by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "ü"\n'
+            'password = "s3cret"',
+            "want one line of ASCII",
+        ),
         (
             'by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "u"\n'
             'password = "s3cret"\nsecurity = "none"',
@@ -102,6 +109,10 @@ def test_what_is_wrong_with_a_notifier_is_said_without_its_secrets(
 def test_what_is_wrong_with_a_rule_is_said(tmp_path: Path) -> None:
     text = '[[alerts.rules]]\nrule = "group_status"\nlevl = "WARN"\n'
     assert "alerts.rules.0.group_status.levl: Extra inputs" in load(tmp_path, text)
+    for value in ("inf", "nan", "1e300"):
+        text = f'[[alerts.rules]]\nrule = "group_status"\nfor_s = {value}\n'
+        assert "for_s: Input should be less than or equal to" in load(tmp_path, text)
+        assert "alerts.give_up_s" in load(tmp_path, f"[alerts]\ngive_up_s = {value}\n")
     twice = '[[alerts.rules]]\nrule = "broker_down"\n' * 2
     assert "broker_down is there twice; give each a name" in load(tmp_path, twice)
 

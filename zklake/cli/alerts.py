@@ -90,6 +90,12 @@ def list_(
     settings = _load(config, lake, cluster)
     now = datetime.now(UTC)
     present = read_present(settings.lake.path, settings.cluster, settings.alerts, now, most=most)
+    if present.is_blind:
+        print(
+            f"the lake {settings.lake.path}/{settings.cluster} holds nothing: what is open is as "
+            "the journal has it",
+            file=sys.stderr,
+        )
     if as_json:
         deliveries = [
             {**one, "created_at": write(one["created_at"]), "done_at": write(one["done_at"])}

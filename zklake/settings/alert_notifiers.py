@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from zklake.settings.alert_rules import Severity
+from zklake.settings.alert_rules import Seconds, Severity
 from zklake.settings.group import Group
 from zklake.settings.values import HostPorts, Name, NamePattern
 
@@ -46,10 +46,20 @@ def _check_url(secret: SecretStr) -> SecretStr:
 
 
 def _check_line(secret: SecretStr) -> SecretStr:
-    text = secret.get_secret_value()
+    _check_plain(secret.get_secret_value())
+    return secret
+
+
+def _check_plain(text: str) -> str:
     if not text.isprintable() or not text.isascii():
         raise ValueError("want one line of ASCII")
-    return secret
+    return text
+
+
+def _check_word(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("no argument of a program can hold NUL")
+    return text
 
 
 def _check_header(text: str) -> str:
@@ -67,6 +77,8 @@ def _check_address(text: str) -> str:
 Secret = Annotated[SecretStr, BeforeValidator(_read_file)]
 Url = Annotated[Secret, AfterValidator(_check_url)]
 Line = Annotated[Secret, AfterValidator(_check_line)]
+Plain = Annotated[str, AfterValidator(_check_plain)]
+Word = Annotated[str, AfterValidator(_check_word)]
 Header = Annotated[str, AfterValidator(_check_header)]
 Address = Annotated[str, AfterValidator(_check_address)]
 
@@ -82,7 +94,7 @@ class Notifier(Group):
     """The least severity it tells."""
     send_once: bool = True
     """Tell an incident once, and not again while it lasts."""
-    send_interval_s: Annotated[float, Field(ge=1)] = 3600
+    send_interval_s: Annotated[Seconds, Field(ge=1)] = 3600
     """With send_once = false: tell it again after so long."""
     send_close: bool = True
     """Tell its end, too."""
@@ -117,7 +129,7 @@ class Command(Notifier):
     """Run a program with the message on its standard input; exit code 0 is a yes."""
 
     by: Literal["command"] = "command"
-    argv: Annotated[tuple[str, ...], Field(min_length=1)]
+    argv: Annotated[tuple[Word, ...], Field(min_length=1)]
     """The program and its arguments; no shell, and nothing is filled in."""
 
 
@@ -131,7 +143,7 @@ class Mail(Notifier):
     """starttls (port 587), tls from the first byte (465), or none."""
     ca_file: Path | None = None
     """PEM file of the CAs that sign its certificate; not set: those of the system."""
-    user: str | None = None
+    user: Plain | None = None
     """Log in as."""
     password: Line | None = None
     """With this password; `file:/path` is read."""

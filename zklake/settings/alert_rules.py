@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat
+from pydantic import Field
 
 from zklake.settings.group import Group
 from zklake.settings.values import Name, NamePattern
 
+# What is longer, or without end, cannot be taken from a date.
+_LONGEST_S = 10 * 365 * 86_400
+Seconds = Annotated[float, Field(ge=0, le=_LONGEST_S)]
 Severity = Literal["info", "warning", "critical"]
 # From best to worst but OK, as docs/status.md has them.
 Level = Literal["WARN", "REWIND", "ABANDONED", "UNOWNED", "STALLED", "STOPPED"]
@@ -24,9 +27,9 @@ class Rule(Group):
     """Under which its incidents are known; not set: the rule's own. Each may be given once."""
     severity: Severity = "warning"
     """info, warning or critical: what notifiers choose by."""
-    for_s: NonNegativeFloat = 0
+    for_s: Seconds = 0
     """It must last so long."""
-    clear_s: NonNegativeFloat = 0
+    clear_s: Seconds = 0
     """A pause that is shorter does not end it."""
 
     @property
@@ -44,9 +47,9 @@ class GroupStatus(Rule):
     """A group's status is at or above a level; the worst of its partitions counts."""
 
     rule: Literal["group_status"] = "group_status"
-    for_s: NonNegativeFloat = 60
+    for_s: Seconds = 60
     """It must last so long."""
-    clear_s: NonNegativeFloat = 60
+    clear_s: Seconds = 60
     """A pause that is shorter does not end it."""
     level: Level = "UNOWNED"
     """The least status, from WARN to STOPPED (docs/status.md)."""
@@ -62,9 +65,9 @@ class OfflinePartition(Rule):
     rule: Literal["offline_partition"] = "offline_partition"
     severity: Severity = "critical"
     """info, warning or critical: what notifiers choose by."""
-    for_s: NonNegativeFloat = 30
+    for_s: Seconds = 30
     """It must last so long."""
-    clear_s: NonNegativeFloat = 30
+    clear_s: Seconds = 30
     """A pause that is shorter does not end it."""
     by: Literal["cluster", "topic", "partition"] = "cluster"
     """One incident for the whole cluster, for each topic, or for each partition."""
@@ -80,7 +83,7 @@ class ControllerFlap(Rule):
     rule: Literal["controller_flap"] = "controller_flap"
     changes: Annotated[int, Field(ge=1)] = 3
     """So many changes …"""
-    within_s: Annotated[float, Field(gt=0)] = 600
+    within_s: Annotated[Seconds, Field(gt=0)] = 600
     """… within so long. It ends when there are fewer."""
 
 
@@ -90,7 +93,7 @@ class RebalanceStorm(Rule):
     rule: Literal["rebalance_storm"] = "rebalance_storm"
     rebalances: Annotated[int, Field(ge=1)] = 5
     """So many rebalances of one group …"""
-    within_s: Annotated[float, Field(gt=0)] = 600
+    within_s: Annotated[Seconds, Field(gt=0)] = 600
     """… within so long. It ends when there are fewer."""
     groups: tuple[NamePattern, ...] = ("*",)
     """Groups that are meant; `*` is any part of a name."""
@@ -104,9 +107,9 @@ class BrokerDown(Rule):
     rule: Literal["broker_down"] = "broker_down"
     severity: Severity = "critical"
     """info, warning or critical: what notifiers choose by."""
-    for_s: NonNegativeFloat = 60
+    for_s: Seconds = 60
     """It must last so long."""
-    forget_s: Annotated[float, Field(gt=0)] = 604_800
+    forget_s: Annotated[Seconds, Field(gt=0)] = 604_800
     """A broker that is away for longer was taken out of service: that ends it."""
 
 
@@ -116,7 +119,7 @@ class PipelineStale(Rule):
     rule: Literal["pipeline_stale"] = "pipeline_stale"
     severity: Severity = "critical"
     """info, warning or critical: what notifiers choose by."""
-    stale_after_s: Annotated[float, Field(ge=90)] = 150
+    stale_after_s: Annotated[Seconds, Field(ge=90)] = 150
     """The last event is older than this; a quiet cluster has one a minute."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from zklake.settings.alert_notifiers import AnyNotifier, Notifier
-from zklake.settings.alert_rules import RULES, AnyRule, Rule
+from zklake.settings.alert_rules import RULES, AnyRule, Rule, Seconds
 from zklake.settings.group import Group
 from zklake.settings.values import Listen
 
@@ -22,11 +22,11 @@ class AlertsSettings(Group):
     """Who is told, as tables [[alerts.notifiers]]."""
     journal: Annotated[str, Field(min_length=1)] = "./zklake-alerts.sqlite"
     """File in which `zklake alerts run` keeps what it has sent; of one cluster."""
-    interval_s: Annotated[float, Field(ge=0.1)] = 5
+    interval_s: Annotated[Seconds, Field(ge=0.1)] = 5
     """Time between two looks at the lake."""
     http: Listen | None = None
     """Where `zklake alerts run` answers /healthz, /readyz and /metrics; not set: nowhere."""
-    give_up_s: Annotated[float, Field(ge=1)] = 86_400
+    give_up_s: Annotated[Seconds, Field(ge=1)] = 86_400
     """What could not be sent for so long is given up, and that is written down."""
 
     @model_validator(mode="after")

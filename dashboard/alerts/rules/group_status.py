@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dashboard.alerts.incident import Spell, Subject
-from dashboard.alerts.rule import Kind, is_meant
+from dashboard.alerts.rule import Kind
 from dashboard.statuses import ORDER, name_severity, write_severity
 from dashboard.tables import Tables
-from dashboard.times import Span
+from dashboard.times import Span, write_timestamp
+from zklake.name_patterns import Names
 from zklake.settings.alert_rules import GroupStatus
 
-# A lag that no broker could tell just now is no recovery: such a row goes on as the one before it.
-# Other reasons (the topic is gone, nothing is committed) leave nothing to complain of.
+# A lag that no broker could tell just now is no recovery: such a row goes on as the one before it,
+# and is a doubt where that one ended before what is read. Other reasons (the topic is gone, nothing
+# is committed) leave nothing to complain of.
 _SPELLS = f"""
 WITH told AS (
   SELECT coordinator, group_id, topic, partition, lag, valid_from_at, valid_from_seq,
@@ -34,50 +36,56 @@ WITH told AS (
     FROM told
   )
 ), bad AS (
-  SELECT * FROM (
+  SELECT *, worst_yet IS NULL AS is_doubt FROM (
     SELECT *, max(rank) OVER (
         PARTITION BY coordinator, group_id, topic, partition, chain ORDER BY valid_from_seq
-      ) AS worst_yet
+      ) AS worst_yet, min(valid_from_at) OVER (
+        PARTITION BY coordinator, group_id, topic, partition, chain
+      ) AS chained_from_at
     FROM chained
   )
-  WHERE worst_yet IS NOT NULL
+  WHERE worst_yet IS NOT NULL OR chained_from_at < {{start}}
 ), numbered AS (
   SELECT *, sum(is_new) OVER (
-      PARTITION BY coordinator, group_id ORDER BY valid_from_at, valid_from_seq
+      PARTITION BY coordinator, group_id, is_doubt ORDER BY valid_from_at, valid_from_seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS number
   FROM (
-    SELECT *, CASE WHEN valid_from_at <= max(until_at) OVER (
-          PARTITION BY coordinator, group_id ORDER BY valid_from_at, valid_from_seq
+    SELECT *, CASE WHEN NOT is_doubt AND valid_from_at <= max(until_at) OVER (
+          PARTITION BY coordinator, group_id, is_doubt ORDER BY valid_from_at, valid_from_seq
           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) THEN 0 ELSE 1 END AS is_new
     FROM bad
   )
 )
-SELECT coordinator, group_id, min(valid_from_at) AS started_at, min(valid_from_seq) AS mark,
+SELECT coordinator, group_id, is_doubt, min(valid_from_at) AS started_at,
+  min(valid_from_seq) AS mark,
   CASE WHEN bool_or(ended_at IS NULL) THEN NULL ELSE max(ended_at) END AS ended_at,
   max(rank) AS rank, max(lag) AS lag,
   array_agg(DISTINCT topic || '-' || partition) AS partitions
 FROM numbered
-GROUP BY coordinator, group_id, number
+GROUP BY coordinator, group_id, is_doubt, number
 """  # noqa: S608
 
 
 def find(tables: Tables, rule: GroupStatus, span: Span) -> list[Spell]:
     """Per group the times in which one of its partitions was that bad."""
-    sql = _SPELLS.format(overlap=span.write_overlap(), level=ORDER.index(rule.level))
+    names = Names(rule.groups, rule.exclude_groups)
+    start, level = write_timestamp(span.start), ORDER.index(rule.level)
+    sql = _SPELLS.format(overlap=span.write_overlap(), start=start, level=level)
     return [
         Spell(
             Subject("group", (row["coordinator"], row["group_id"])),
             row["started_at"],
             row["ended_at"],
             row["mark"],
-            row["rank"],
+            row["rank"] or 0,
             {"status": name_severity(row["rank"]), "most_lag_of_a_partition": row["lag"]},
             tuple(row["partitions"]),
+            row["is_doubt"],
         )
         for row in tables.ask(sql, "offset_lag")
-        if is_meant(row["group_id"], rule.groups, rule.exclude_groups)
+        if names.holds(row["group_id"])
     ]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dashboard.alerts.incident import Spell, Subject
-from dashboard.alerts.rule import Kind, is_meant, write_ms
+from dashboard.alerts.rule import Kind, write_ms
 from dashboard.tables import Row, Tables
 from dashboard.times import Span
+from zklake.name_patterns import Names
 from zklake.settings.alert_rules import OfflinePartition
 
 _READS = ("partition_state", "broker_flaps", "admin_operations")
@@ -37,6 +38,7 @@ WHERE (state.leader = -1 OR away.broker_id IS NOT NULL) AND deletion.topic IS NU
 
 def find(tables: Tables, rule: OfflinePartition, span: Span) -> list[Spell]:
     """The times in which partitions were offline."""
+    names = Names(rule.topics, rule.exclude_topics)
     sql = _SPELLS.format(overlap=span.write_overlap("state."))
     return [
         Spell(
@@ -49,7 +51,7 @@ def find(tables: Tables, rule: OfflinePartition, span: Span) -> list[Spell]:
             items=(f"{row['topic']}-{row['partition']}",),
         )
         for row in tables.ask(sql, *_READS)
-        if is_meant(row["topic"], rule.topics, rule.exclude_topics)
+        if names.holds(row["topic"])
     ]
 
 

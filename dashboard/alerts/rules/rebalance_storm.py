@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dashboard.alerts.incident import Spell, Subject
 from dashboard.alerts.incidents import Happening, find_bursts
-from dashboard.alerts.rule import Kind, is_meant
+from dashboard.alerts.rule import Kind
 from dashboard.tables import Tables
 from dashboard.times import Span
+from zklake.name_patterns import Names
 from zklake.settings.alert_rules import RebalanceStorm
 
 _REBALANCES = """
@@ -18,6 +19,7 @@ WHERE {within}
 
 def find(tables: Tables, rule: RebalanceStorm, span: Span) -> list[Spell]:
     """Per group the times of its storms."""
+    names = Names(rule.groups, rule.exclude_groups)
     rows = tables.ask(_REBALANCES.format(within=span.write_within("valid_from_at")), "rebalances")
     begun = [
         Happening(
@@ -32,7 +34,7 @@ def find(tables: Tables, rule: RebalanceStorm, span: Span) -> list[Spell]:
             },
         )
         for row in rows
-        if is_meant(row["group_id"], rule.groups, rule.exclude_groups)
+        if names.holds(row["group_id"])
     ]
     return find_bursts(begun, rule.rebalances, rule.within_s)
 

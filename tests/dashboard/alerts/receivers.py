@@ -84,6 +84,8 @@ class MailReceiver:
 
     context: ssl.SSLContext | None = None
     refuses: bool = False
+    strangers: tuple[str, ...] = ()
+    farewell: str = "221 bye"
     port: int = 0
     logins: list[str] = field(default_factory=list)
     letters: list[EmailMessage] = field(default_factory=list)
@@ -140,8 +142,12 @@ def _converse(handler: Any, receiver: MailReceiver) -> None:
 def _take_letter(handler: Any, receiver: MailReceiver, line: str, to: list[str]) -> bool:
     word = line[:4].upper()
     if word == "RCPT":
-        to.append(line.partition("<")[2].partition(">")[0])
-        handler.say("550 nobody here" if receiver.refuses else "250 fine")
+        name = line.partition("<")[2].partition(">")[0]
+        if receiver.refuses or name in receiver.strangers:
+            handler.say("550 nobody here")
+        else:
+            to.append(name)
+            handler.say("250 fine")
     elif word == "DATA":
         handler.say("354 go on")
         lines = []
@@ -153,7 +159,7 @@ def _take_letter(handler: Any, receiver: MailReceiver, line: str, to: list[str])
         receiver.recipients.append(list(to))
         handler.say("250 taken")
     elif word == "QUIT":
-        handler.say("221 bye")
+        handler.say(receiver.farewell)
         return False
     else:
         handler.say("250 fine")

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from dashboard.alerts.command import CommandCourier
 from dashboard.alerts.courier import SendFailed
 from dashboard.alerts.delivery import Delivery, Event, list_listeners, make_delivery
 from dashboard.alerts.incident import Incident, Subject
-from dashboard.alerts.mail import MailCourier
+from dashboard.alerts.mail import MailCourier, write_letter
 from dashboard.alerts.message import write_subject
 from dashboard.alerts.sending import build_courier, find_wait_s
 from dashboard.alerts.webhook import WebhookCourier
@@ -166,6 +169,24 @@ def test_a_command_that_fails_is_missing_or_hangs_has_failed(tmp_path: Path) -> 
     assert _is_gone(int(pid.read_text()))
 
 
+def test_a_command_that_leaves_something_running_has_not_failed(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"cat > /dev/null; sleep 60 & echo $! > {pid}"
+    settings = Command.model_validate({"argv": ["/bin/sh", "-c", script], "timeout_s": 10})
+    began = time.monotonic()
+    CommandCourier(settings).send(make(settings))
+    assert time.monotonic() - began < 10
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+
+
+def test_of_a_command_that_talks_the_end_is_kept() -> None:
+    script = "import sys; sys.stderr.write('x' * 10_000_000 + 'no luck'); sys.exit(3)"
+    settings = Command.model_validate({"argv": [sys.executable, "-c", script]})
+    with pytest.raises(SendFailed, match=r"ended with 3: x+no luck$") as raised:
+        CommandCourier(settings).send(make(settings))
+    assert len(str(raised.value)) < 350
+
+
 def _is_gone(pid: int) -> bool:
     """Also what the command had started; whoever reaps it may take a moment."""
     deadline = time.monotonic() + 10
@@ -228,6 +249,41 @@ def test_a_mail_that_is_refused_has_failed() -> None:
     assert not receiver.letters
 
 
+def test_a_recipient_who_is_refused_does_not_cost_the_others_theirs() -> None:
+    with MailReceiver(strangers=("gone@example.com",)).serve() as receiver:
+        given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
+        settings = Mail.model_validate({**given, "to": ["gone@example.com", "ops@example.com"]})
+        with capture_logs() as logs:
+            MailCourier(settings).send(make(settings))
+    assert receiver.recipients == [["ops@example.com"]]
+    assert [one["recipients"] for one in logs] == [["gone@example.com"]]
+
+
+@pytest.mark.parametrize("farewell", ["421 too busy", "250 whatever", ""])
+def test_a_mail_that_was_taken_is_sent_whatever_is_said_then(farewell: str) -> None:
+    with MailReceiver(farewell=farewell).serve() as receiver:
+        given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
+        settings = Mail.model_validate(given)
+        MailCourier(settings).send(make(settings))
+    assert len(receiver.letters) == 1
+
+
+def test_a_cluster_of_a_long_name_keeps_its_letters_together() -> None:
+    settings = Mail.model_validate(MAIL)
+    delivery = make_delivery(replace(make_incident(), cluster="c" * 100), settings, "open", 0)
+    text = write_letter(delivery, settings).as_string()
+    assert f"References: <1234@{'c' * 30}.zklake>" in text.splitlines()
+    assert f"Message-ID: <{delivery.id}@{'c' * 30}.zklake>" in text.splitlines()
+
+
+def test_a_file_of_cas_that_is_missing_is_refused_at_the_start() -> None:
+    missing = {"ca_file": "/nowhere/ca.pem"}
+    webhook = Webhook.model_validate({"url": "https://a.example/", **missing})
+    for notifier in (webhook, Mail.model_validate({**MAIL, **missing})):
+        with pytest.raises(SettingsError, match="ca_file cannot be read"):
+            build_courier(notifier)
+
+
 def test_a_subject_is_one_line_that_ends() -> None:
     settings = Mail.model_validate(MAIL)
     subject = write_subject(make(settings, group="x" * 5000), "a\n{{ summary }}" + "y" * 500)
@@ -241,6 +297,8 @@ def test_a_subject_is_one_line_that_ends() -> None:
         ("{{ summary", "unexpected end of template"),
         ("{{ nothing }}", "'nothing' is undefined"),
         ("{{ summary.__class__.__mro__ }}", "unsafe"),
+        ("{{ incident.duration_s|round }}", "cannot be filled"),
+        ("{{ incident.ended_at[:10] }}", "not subscriptable|undefined"),
     ],
 )
 def test_a_template_that_cannot_be_filled_is_refused_at_the_start(template: str, says: str) -> None:

@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from dashboard.alerts import sending
+from dashboard.alerts.courier import SendFailed
 from dashboard.alerts.daemon import Daemon, run_once
+from dashboard.alerts.delivery import Delivery
 from dashboard.alerts.journal import Journal
 from dashboard.alerts.present import read_present
+from dashboard.tables import Tables
+from delta_tables.reading import table_path
 from tests.dashboard.alerts.book import CLUSTER, Book
 from tests.dashboard.alerts.receivers import HttpReceiver
 from zklake.errors import SettingsError
@@ -108,6 +114,80 @@ def test_one_whose_beginning_the_lake_has_forgotten_is_still_the_same(desk: Desk
     assert len(desk.journal.list_open()) == 1
 
 
+NOT_LED = "LEADER_NOT_AVAILABLE"
+
+
+def test_a_lag_that_nobody_can_tell_for_long_ends_nothing(desk: Desk) -> None:
+    """Longer than a look goes back: the row that was bad is not read any more."""
+    m, lag = desk.book.minute, desk.book.lag
+    opened, closed = (BILLING, "open", "waiting"), (BILLING, "close", "waiting")
+    desk.tell(0, lag("STOPPED", m(-30)))
+    past = lag("STOPPED", m(-30), m(1))
+    unknown = lag(None, m(1), reason=NOT_LED)
+    for minute in (2, 30, 60):
+        assert desk.tell(minute, past, unknown) == [opened]
+    over = lag(None, m(1), m(70), reason=NOT_LED, seq=unknown["valid_from_seq"])
+    fine = lag("OK", m(70))
+    assert desk.tell(70.5, past, over, fine) == [opened]
+    assert desk.tell(80, past, over, fine) == [opened, closed]
+    assert desk.tell(90, past, over, fine) == [opened, closed]
+    sql = "SELECT json_extract(message, '$.incident.ended_at') FROM deliveries"
+    assert desk.journal._ask(sql)[-1] == ("2026-11-16T13:10:00Z",)
+
+
+def test_a_partition_that_nobody_could_ever_tell_keeps_nothing_open(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    never = lag(None, m(-900), partition=1, reason=NOT_LED)
+    desk.tell(0, never)
+    assert desk.tell(3, never, lag("STOPPED", m(1))) == [(BILLING, "open", "waiting")]
+    past = lag("STOPPED", m(1), m(4))
+    unknown = lag(None, m(4), m(40), reason=NOT_LED)
+    for minute in (20, 30):
+        assert len(desk.tell(minute, never, past, unknown)) == 1
+    found = desk.tell(50, never, past, unknown, lag("OK", m(40)))
+    assert [event for _, event, _ in found] == ["open", "close"]
+
+
+def test_rules_whose_tables_have_no_news_ask_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = desk.book
+    book.tell(NOW, offset_lag=[book.lag("OK", book.minute(-30))])
+    daemon = Daemon(book.path, desk.settings, desk.journal)
+    for _ in range(2):  # the first one goes back by a month
+        daemon.look(NOW)
+    monkeypatch.setattr(Tables, "ask", lambda *args: pytest.fail("asked again"))
+    book.beat(NOW + timedelta(seconds=5))
+    daemon.look(NOW + timedelta(seconds=6))
+    assert daemon.vitals.obstacle is None
+
+
+def test_a_table_that_cannot_be_read_stops_only_its_rules(desk: Desk) -> None:
+    book = desk.book
+    away = [
+        book.row(book.minute(-60), book.minute(-30), broker_id=1, ended_by="session_expired"),
+    ]
+    book.tell(NOW, offset_lag=[book.lag("STOPPED", book.minute(-30))], broker_membership=away)
+    for file in Path(table_path(book.path, CLUSTER, "offset_lag")).glob("**/*.parquet"):
+        file.write_bytes(b"no parquet")
+    daemon = Daemon(book.path, desk.settings, desk.journal)
+    daemon.look(NOW)
+    assert [one.rule for one in desk.journal.list_open()] == ["gone"]
+    assert str(daemon.vitals.obstacle).startswith("the lake cannot be read for group_status: ")
+
+
+def test_what_is_open_is_listed_also_where_the_lake_says_nothing(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.tell(0, desk.book.lag("STOPPED", desk.book.minute(-30)))
+    present = read_present(desk.book.path, CLUSTER, desk.settings, NOW, most=10)
+    assert ([one.subject.text for one in present.incidents], present.is_blind) == ([BILLING], False)
+    nowhere = str(tmp_path / "nowhere")
+    present = read_present(nowhere, CLUSTER, desk.settings, NOW, most=10)
+    assert ([one.subject.text for one in present.incidents], present.is_blind) == ([BILLING], True)
+    assert present.incidents[0].is_open
+
+
 def test_two_in_a_row_are_two(desk: Desk) -> None:
     m, lag = desk.book.minute, desk.book.lag
     desk.tell(0, lag("OK", m(-60)))
@@ -185,6 +265,27 @@ def test_a_receiver_that_fails_delays_only_itself_and_gets_all_of_it_later(tmp_p
         ("bad", "sent"),
     ]
     assert present.incidents[0].id == present.deliveries[0]["incident_id"]
+
+
+def test_one_attempt_is_one_however_long_each_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(tmp_path)
+    groups = [desk.book.lag("STOPPED", desk.book.minute(-30), group=name) for name in "abc"]
+    desk.tell(0, *groups)
+    clock = iter(NOW + timedelta(minutes=number) for number in range(1, 1000))
+    monkeypatch.setattr(sending, "datetime", SimpleNamespace(now=lambda zone: next(clock)))
+    (sender,) = (sending.Sender(one, desk.journal) for one in desk.settings.list_notifiers())
+    tried: list[str] = []
+
+    def send(delivery: Delivery) -> None:
+        tried.append(delivery.id)
+        raise SendFailed("took a minute")
+
+    monkeypatch.setattr(sender, "_courier", SimpleNamespace(send=send))
+    assert sender.send_due() == 0
+    assert len(tried) == len(set(tried)) == 3
+    desk.journal.close()
 
 
 def test_it_says_how_it_is_doing(desk: Desk) -> None:
