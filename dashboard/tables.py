@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -49,40 +49,41 @@ class Tables:
         self._look_every_s = look_every_s
         self._looked_at = float("-inf")
         self._lock = threading.Lock()
-        self._opened: dict[str, _Opened] = {}
+        # Replaced as a whole, never changed: who reads it needs no lock.
+        self._opened: Mapping[str, _Opened] = {}
         self._cache = Cache(_ANSWERS)
 
     def look(self, *, anew: bool = False) -> dict[str, int]:
         """The version of every table there is; asks the lake if the last look is a while ago."""
         with self._lock:
             if anew or time.monotonic() - self._looked_at >= self._look_every_s:
-                for name in NAMES:
-                    self._look_at(name, anew=anew)
+                found = {name: self._look_at(name, anew=anew) for name in NAMES}
+                self._opened = {name: opened for name, opened in found.items() if opened}
                 self._looked_at = time.monotonic()
             return {name: opened.version for name, opened in self._opened.items()}
 
-    def _look_at(self, name: str, *, anew: bool) -> None:
+    def _look_at(self, name: str, *, anew: bool) -> _Opened | None:
         log = Path(reading.table_path(self.lake, self.cluster, name)) / "_delta_log"
         inode = _find_inode(log)
         known = self._opened.get(name)
-        is_same = known is not None and known.inode == inode and not anew
-        if known is not None and is_same and self._follow(name, known, log):
-            return
+        if known is not None and known.inode == inode and not anew:
+            followed = self._follow(known, log)
+            if followed is not None:
+                return followed
         table = _open(self.lake, self.cluster, name)
         if table is None:
-            self._opened.pop(name, None)
-        else:
-            self._opened[name] = _Opened(table, str(table.metadata().id), table.version(), inode)
+            return None
+        return _Opened(table, str(table.metadata().id), table.version(), inode)
 
-    def _follow(self, name: str, known: _Opened, log: Path) -> bool:
-        """Take in the commits since the last look; whether that worked."""
-        if is_remote(self.lake) or (log / f"{known.version + 1:020}.json").exists():
-            try:
-                known.table.update_incremental()
-            except DeltaError:
-                return False
-            self._opened[name] = known._replace(version=known.table.version())
-        return True
+    def _follow(self, known: _Opened, log: Path) -> _Opened | None:
+        """With the commits since the last look; None when they cannot be taken in."""
+        if not is_remote(self.lake) and not _has_news(log, known.version):
+            return known
+        try:
+            known.table.update_incremental()
+        except DeltaError:
+            return None
+        return known._replace(version=known.table.version())
 
     def get(self, name: str) -> DeltaTable | None:
         """One table, if it is there."""
@@ -91,7 +92,7 @@ class Tables:
 
     def has(self, *names: str) -> bool:
         """Whether all of these were written already."""
-        return all(one in self._opened for name in names for one in _INPUTS.get(name, (name,)))
+        return all(one in self._opened for one in _list_inputs(names))
 
     def derive(self, key: Hashable, names: tuple[str, ...], make: Callable[[], T]) -> T:
         """What `make` makes of these tables; made anew when one of them has another version."""
@@ -99,36 +100,48 @@ class Tables:
 
     def list_states(self, *names: str) -> tuple[tuple[str, str, int], ...]:
         """Which table each of these is, in which version; of a view, those of its inputs."""
-        inputs = dict.fromkeys(one for name in names for one in _INPUTS.get(name, (name,)))
-        opened = [(name, self._opened[name]) for name in inputs if name in self._opened]
-        return tuple((name, one.id, one.version) for name, one in opened)
+        opened = self._opened
+        known = [(name, opened[name]) for name in _list_inputs(names) if name in opened]
+        return tuple((name, one.id, one.version) for name, one in known)
 
     def query(self, sql: str, *names: str) -> list[Row]:
         """Rows of a query of our own over these tables and views; none when one is missing."""
-        inputs = tuple(one for name in names for one in _INPUTS.get(name, (name,)))
-        return self.derive(sql, inputs, lambda: self.ask(sql, *names))
+        return self.derive(sql, names, lambda: self.ask(sql, *names))
 
     def ask(self, sql: str, *names: str) -> list[Row]:
         """The same, not kept: for many rows of which somebody keeps something else."""
-        if not self.has(*names):
-            return []
-        return self._ask(sql, tuple(one for name in names for one in _INPUTS.get(name, (name,))))
-
-    def _ask(self, sql: str, names: tuple[str, ...]) -> list[Row]:
+        inputs = _list_inputs(names)
         try:
-            return self._run(sql, names)
+            return self._run(sql, inputs)
         except QueryError as error:
             if _GONE not in str(error).lower():
                 raise LakeError(f"the lake cannot answer: {error}") from error
         # Cleaned away under a table that was opened long ago.
         self.look(anew=True)
         try:
-            return self._run(sql, names) if self.has(*names) else []
+            return self._run(sql, inputs)
         except QueryError as error:
             raise LakeError(f"the lake cannot answer: {error}") from error
 
     def _run(self, sql: str, names: tuple[str, ...]) -> list[Row]:
-        return reading.query_rows({name: self._opened[name].table for name in names}, sql)
+        opened = self._opened
+        if not all(name in opened for name in names):
+            return []
+        return reading.query_rows({name: opened[name].table for name in names}, sql)
+
+
+def _list_inputs(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The tables that these tables and views need, each once."""
+    return tuple(dict.fromkeys(one for name in names for one in _INPUTS.get(name, (name,))))
+
+
+def _has_news(log: Path, version: int) -> bool:
+    """Whether there is a later commit; maintenance may have cleaned away the next one as well."""
+    return _find_commit(log, version + 1).exists() or not _find_commit(log, version).exists()
+
+
+def _find_commit(log: Path, version: int) -> Path:
+    return log / f"{version:020}.json"
 
 
 def _open(lake: str, cluster: str, name: str) -> DeltaTable | None:
