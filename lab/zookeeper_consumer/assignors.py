@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 
 TopicPartition = tuple[str, int]
-# By topic: thread ids sorted as strings (c-10 before c-2), partitions sorted as numbers.
+# By topic: thread ids, at least one, sorted as strings (c-10 before c-2); partitions as numbers.
 Threads = Mapping[str, Sequence[str]]
 Partitions = Mapping[str, Sequence[int]]
 Owners = dict[TopicPartition, str]

@@ -64,7 +64,7 @@ def read_partitions(client: Any, topic: str) -> list[int]:
 def read_owners(client: Any, group: str, topic: str) -> dict[int, str]:
     """Thread ids by partition."""
     values = _read_partition_nodes(client, paths.owners_dir(group, topic))
-    return {partition: data.decode() for partition, data in values.items()}
+    return {partition: data.decode(errors="replace") for partition, data in values.items()}
 
 
 def read_offsets(client: Any, group: str, topic: str) -> dict[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from kazoo.exceptions import NodeExistsError, NoNodeError
+from kazoo.exceptions import ConnectionLoss, NodeExistsError, NoNodeError
 
 from lab.zookeeper_consumer import paths
 from lab.zookeeper_consumer.assignors import TopicPartition
@@ -27,7 +27,7 @@ class Ownership:
 
     def release(self, client: Any) -> None:
         """Delete every owner znode held, also those that will be claimed again."""
-        if self._session_id != find_session_id(client):
+        if self._session_id != _require_session_id(client):
             # They ended with their session. What stands there now is somebody else's.
             self.held.clear()
         # All at once: the sooner a partition is free, the less often a joiner meets a conflict.
@@ -39,7 +39,7 @@ class Ownership:
 
     def claim(self, client: Any, wanted: Mapping[TopicPartition, str]) -> dict[TopicPartition, str]:
         """Create the owner znodes; returns who refused. One refusal undoes those just made."""
-        self._session_id = find_session_id(client)
+        self._session_id = _require_session_id(client)
         refused = {}
         for one in order_claims(wanted):
             holder = self._create(client, one, wanted[one])
@@ -57,7 +57,7 @@ class Ownership:
         try:
             create_znode(client, path, thread_id.encode(), ephemeral=True)
         except NodeExistsError:
-            holder = (read_data(client, path) or b"").decode()
+            holder = (read_data(client, path) or b"").decode(errors="replace")
             # Our own value: a create whose answer was lost with the connection.
             return None if holder == thread_id else holder
         return None
@@ -65,6 +65,14 @@ class Ownership:
     def _path(self, one: TopicPartition) -> str:
         topic, partition = one
         return f"{paths.owners_dir(self._group, topic)}/{partition}"
+
+
+def _require_session_id(client: Any) -> int:
+    session_id = find_session_id(client)
+    if session_id is None:
+        # Nobody can say yet whether the session lives, and its owner znodes with it.
+        raise ConnectionLoss
+    return session_id
 
 
 def order_claims(wanted: Iterable[TopicPartition]) -> list[TopicPartition]:

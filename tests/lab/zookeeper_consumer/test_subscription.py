@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import pytest
 
+from lab.zookeeper_consumer.assignors import ASSIGNORS
 from lab.zookeeper_consumer.subscription import (
+    MAX_THREADS,
     build_subscription,
     list_threads,
     match_topics,
     trim_regex,
 )
 from zklake.errors import LabError
+from zklake.events.payloads.consumer import Consumer
 
 TOPICS = ["__consumer_offsets", "bills", "orders", "orders-eu", "tmp.1"]
 
@@ -54,6 +57,7 @@ def test_a_static_member_keeps_topics_that_do_not_exist_yet() -> None:
         {"topics": ["a"], "whitelist": "a"},
         {"whitelist": "a", "blacklist": "b"},
         {"topics": ["a"], "streams": 0},
+        {"topics": ["a"], "streams": MAX_THREADS + 1},
     ],
 )
 def test_exactly_one_way_to_subscribe(ways: dict[str, object]) -> None:
@@ -71,3 +75,33 @@ def test_threads_of_a_group_are_sorted_as_strings() -> None:
     assert threads["orders"][:4] == ["g_a-0", "g_a-1", "g_a-10", "g_a-2"]
     assert threads["orders"][-1] == "g_b-0"
     assert "g_b-0" not in threads["orders-eu"]
+
+
+ODD_MEMBERS = {
+    "no stream": Consumer(subscription={"orders": 0}),
+    "less than none": Consumer(subscription={"orders": -1}),
+    "none of one topic": Consumer(subscription={"orders": 1, "bills": 0}),
+    "more than memory holds": Consumer(subscription={"orders": 2_000_000_000}),
+    "more than memory holds, in sum": Consumer(
+        subscription={f"t{number}": MAX_THREADS for number in range(20_000)}
+    ),
+    "a class that only Java knows": Consumer(pattern="white_list", subscription={r"\p{Alpha}+": 1}),
+    "no regex": Consumer(pattern="black_list", subscription={"tmp(": 1}),
+    "too large a number in a regex": Consumer(
+        pattern="white_list", subscription={"a{99999999999999999999}": 1}
+    ),
+    "too deep a regex": Consumer(pattern="white_list", subscription={"(" * 9000 + ")" * 9000: 1}),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_MEMBERS.values(), ids=ODD_MEMBERS.keys())
+@pytest.mark.parametrize("strategy", ASSIGNORS)
+def test_a_member_that_cannot_be_read_takes_nothing_and_stops_nobody(
+    strategy: str, odd: Consumer
+) -> None:
+    members = {"g_a": build_subscription(["orders"]), "g_odd": odd}
+    threads = list_threads(members, TOPICS)
+    assert threads == {"orders": ["g_a-0"]}
+    owners = ASSIGNORS[strategy](threads, {"orders": [0, 1]})
+    assert owners == {("orders", 0): "g_a-0", ("orders", 1): "g_a-0"}
+    assert list_threads({"g_odd": odd}, TOPICS) == {}
