@@ -53,11 +53,11 @@ class DeltaLogs:
 
 
 def _count_rows(commit: Path) -> int:
+    """Of the files that a commit adds; not every writer sums them up in its commitInfo."""
     try:
-        for line in commit.read_bytes().splitlines():
-            info = msgspec.json.decode(line).get("commitInfo")
-            if info:
-                return int(info.get("operationMetrics", {}).get("numOutputRows", 0))
+        adds = (msgspec.json.decode(line).get("add") for line in commit.read_bytes().splitlines())
+        # What maintenance only moves into other files is not written anew.
+        stats = [add.get("stats") for add in adds if add and add.get("dataChange")]
+        return sum(msgspec.json.decode(text).get("numRecords", 0) for text in stats if text)
     except (OSError, ValueError, msgspec.DecodeError):
-        pass  # cleaned away meanwhile
-    return 0
+        return 0  # cleaned away meanwhile

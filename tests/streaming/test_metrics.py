@@ -14,8 +14,9 @@ from streaming.phases import Phases
 def write_commit(lake: Path, table: str, version: int, rows: int) -> None:
     log = lake / "c" / table / "_delta_log"
     log.mkdir(parents=True, exist_ok=True)
-    info = {"commitInfo": {"operationMetrics": {"numOutputRows": str(rows)}}}
-    (log / f"{version:020}.json").write_text(json.dumps(info) + '\n{"add": {}}\n')
+    add = {"path": "p", "dataChange": True, "stats": json.dumps({"numRecords": rows})}
+    lines = ('{"commitInfo": {}}', json.dumps({"add": add}), '{"add": {"dataChange": true}}')
+    (log / f"{version:020}.json").write_text("\n".join(lines))
 
 
 def test_commits_and_rows_are_read_off_the_delta_log(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from delta_tables import reading
 from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.quarantine import QUARANTINE
+from streaming.delta_logs import DeltaLogs
 from streaming.table_writer import Mark, TableWriter
 from tests.delta_tables.empty_lake import make_empty_lake
 from zklake.errors import LakeError
@@ -87,6 +88,25 @@ def test_readers_can_pass_over_files_by_their_stats(lake: str) -> None:
     assert added["min.valid_from_at"] == added["max.valid_from_at"] == BORN
     # A long name would have to be rounded up.
     assert added.get("max.topic") is None
+
+
+def test_the_metrics_count_the_rows_of_a_commit(lake: str) -> None:
+    logs = DeltaLogs(lake, CLUSTER)
+
+    def count() -> tuple[int, int]:
+        found = {log.table: log for log in logs.look()}["partition_state"]
+        return found.commits, found.rows
+
+    assert count() == (0, 0)
+    writer = open_writer(lake)
+    writer.replace_open(frame(lake, make_row("a", 1), make_row("b", 2)), Mark("l", 2))
+    assert count() == (1, 2)
+    for seq in (3, 4):
+        ended = make_row("a", seq, ended=BORN)
+        writer.replace_open(frame(lake, ended, make_row("b", 2)), Mark("l", seq))
+    assert count() == (2, 4)
+    DeltaTable(reading.table_path(lake, CLUSTER, "partition_state")).optimize.compact()
+    assert count() == (1, 0)
 
 
 def test_another_writer_is_found_out(lake: str) -> None:
