@@ -120,6 +120,17 @@ def make_id(cluster: str, rule: str, subject: Subject, mark: int) -> str:
     return hash_id([cluster, rule, subject.kind, *subject.names, mark])
 
 
+def name_return(id_: str, count: int) -> str:
+    """The id of the same one as it is told for the `count`-th time: it was told as over before."""
+    return f"{id_}-{count}"
+
+
+def split_return(id_: str) -> tuple[str, int]:
+    """The id that it had at first, and for which time it is told."""
+    first, _, count = id_.partition("-")
+    return first, int(count or 1)
+
+
 def hash_id(parts: list[str | int]) -> str:
     """A short name for these, and for no others."""
     # Not msgspec: a lone surrogate is no UTF-8, and yet a name.

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from dashboard.alerts.incident import Incident, Spell, Subject
+from dashboard.alerts.incident import Incident, Spell, Subject, name_return, split_return
 from dashboard.alerts.looking import Sight
 
 # Somebody's clock was off, or the lake was made anew.
 _VANISHED = "the history does not show it any more"
 _NOT_KNOWN = "nobody could tell how it went on"
+_BACK = "it was told as over, and is there again"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ def reconcile(
 ) -> News:
     """What became of those that were open at `last`, and which are new.
 
-    `past_ids` are those that are over; None as `last`: this rule never looked before.
+    `past_ids` are those that are over; None as `last`: this rule never looked before. One that was
+    ended by something else than the history (its rule went away, or its row) and that lasts when
+    that is back is told again, with an id and an end of its own.
     """
     news = News([], [], [])
     waiting = list(sight.incidents)
@@ -51,10 +54,12 @@ def reconcile(
             waiting.remove(found)
         state = _carry_on(one, found) if found else _judge_absence(one, sight)
         (news.lasting if state.is_open else news.closed).append(state)
+    told = _count_tellings(past_ids)
     for incident in waiting:
-        if incident.id in past_ids or _is_old(incident, last):
+        times = told.get(incident.id, 0)
+        if _is_old(incident, last) or (times and not incident.is_open):
             continue
-        news.opened.append(incident)
+        news.opened.append(_return(incident, times + 1) if times else incident)
         if not incident.is_open:
             news.closed.append(incident)
     return news
@@ -66,11 +71,25 @@ def _find(one: Known, found: Iterable[Incident]) -> Incident | None:
     Rows of lag are kept for some weeks, and a look does not go back farther than it must.
     """
     mine = [incident for incident in found if incident.subject == one.subject]
-    return next((i for i in mine if i.id == one.id), mine[0] if mine else None)
+    first, _ = split_return(one.id)
+    return next((i for i in mine if i.id == first), mine[0] if mine else None)
 
 
 def _carry_on(one: Known, found: Incident) -> Incident:
     return replace(found, id=one.id, started_at=one.started_at, opened_at=one.opened_at)
+
+
+def _count_tellings(ids: Iterable[str]) -> dict[str, int]:
+    """By the id that each had at first: the highest count, for the earlier ones are forgotten."""
+    told: dict[str, int] = {}
+    for first, count in map(split_return, ids):
+        told[first] = max(count, told.get(first, 0))
+    return told
+
+
+def _return(incident: Incident, count: int) -> Incident:
+    evidence = {**incident.evidence, "note": _BACK}
+    return replace(incident, id=name_return(incident.id, count), evidence=evidence)
 
 
 def _judge_absence(one: Known, sight: Sight) -> Incident:

@@ -201,11 +201,53 @@ def test_two_in_a_row_are_two(desk: Desk) -> None:
 
 def test_a_history_that_takes_it_back_closes_it_once(desk: Desk) -> None:
     m, lag = desk.book.minute, desk.book.lag
-    stopped = lag("STOPPED", m(-30))
-    desk.tell(0, stopped)
+    desk.tell(0, lag("STOPPED", m(-30)))
     both = [(BILLING, "open", "waiting"), (BILLING, "close", "waiting")]
-    assert desk.tell(1, lag("OK", m(-60))) == both
-    assert desk.tell(2, stopped) == both
+    for minute in (1, 2):
+        assert desk.tell(minute, lag("OK", m(-60))) == both
+
+
+def test_what_comes_back_while_it_lasts_is_told_again_with_an_id_and_an_end_of_its_own(
+    desk: Desk,
+) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    stopped, fine = lag("STOPPED", m(-30)), lag("OK", m(-60))
+    desk.tell(0, stopped)
+    desk.tell(1, fine)
+    for minute in (2, 3):
+        assert len(desk.tell(minute, stopped)) == 3
+    desk.tell(4, fine)
+    desk.tell(5, stopped)
+    over = lag("STOPPED", m(-30), m(6), seq=stopped["valid_from_seq"])
+    for minute in (8, 9):
+        desk.tell(minute, over)
+    told = desk.journal._ask("SELECT incident_id, event FROM deliveries ORDER BY rowid")
+    first = told[0][0]
+    ids = (first, f"{first}-2", f"{first}-3")
+    assert told == [(id_, event) for id_ in ids for event in ("open", "close")]
+    ended = "SELECT json_extract(message, '$.incident.ended_at') FROM deliveries"
+    assert desk.journal._ask(ended)[-1] == ("2026-11-16T12:06:00Z",)
+
+
+def test_a_rule_that_comes_back_tells_what_lasts(desk: Desk) -> None:
+    m, lag = desk.book.minute, desk.book.lag
+    rules, notifiers = desk.settings.rules, desk.settings.notifiers
+    stopped, other = lag("STOPPED", m(-30)), lag("STOPPED", m(-20), group="other")
+    desk.tell(0, stopped, other)
+    desk.set(rules=[{"rule": "broker_down"}], notifiers=notifiers)
+    assert len(desk.look(m(1))) == 4
+    desk.set(rules=rules, notifiers=notifiers)
+    present = read_present(desk.book.path, CLUSTER, desk.settings, m(2), most=10)
+    assert len(present.incidents) == 2
+    # The other one recovered while nobody wanted to know: that was told already.
+    over = lag("STOPPED", m(-20), m(1.5), group="other", seq=other["valid_from_seq"])
+    desk.book.tell(m(4), offset_lag=[stopped, over])
+    for minute in (4, 5):
+        assert desk.look(m(minute))[4:] == [(BILLING, "open", "waiting")]
+    (lasting,) = desk.journal.list_open()
+    assert lasting.id.endswith("-2")
+    present = read_present(desk.book.path, CLUSTER, desk.settings, m(5), most=10)
+    assert [one.id for one in present.incidents] == [lasting.id]
 
 
 def test_a_lake_that_is_made_anew_closes_nothing(desk: Desk, tmp_path: Path) -> None:

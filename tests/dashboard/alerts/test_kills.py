@@ -46,11 +46,11 @@ class Scene:
         self.book.tell(self.now, offset_lag=[over, self.book.lag("OK", minute(-5))])
 
     @contextmanager
-    def run(self) -> Iterator[subprocess.Popen[bytes]]:
+    def run(self, rule: str = "group_status") -> Iterator[subprocess.Popen[bytes]]:
         """The daemon, until it is killed."""
         self._config.write_text(
             f'[alerts]\njournal = "{self.journal}"\ninterval_s = 0.1\nhttp = "{self.http}"\n'
-            '[[alerts.rules]]\nrule = "group_status"\n'
+            f'[[alerts.rules]]\nrule = "{rule}"\n'
             f'[[alerts.notifiers]]\nby = "webhook"\nurl = "{self.receiver.url}"\n'
         )
         options = ["--lake", self.book.path, "--cluster", CLUSTER, "--config", str(self._config)]
@@ -150,6 +150,23 @@ def test_killed_at_any_time_while_the_lake_goes_on(scene: Scene) -> None:
                 scene.wait_sent(count)
     assert len(set(scene.receiver.list_keys("open"))) == 1
     assert len(set(scene.receiver.list_keys("close"))) == 1
+
+
+def test_killed_while_a_rule_goes_and_comes_back(scene: Scene) -> None:
+    with scene.receiver.serve():
+        # Each twice: killed at about its first look, and when it was heard.
+        for count, rule in ((1, "group_status"), (2, "broker_down"), (3, "group_status")):
+            with scene.run(rule):
+                time.sleep(1)
+            with scene.run(rule):
+                scene.wait_sent(count)
+        scene.end()
+        with scene.run():
+            scene.wait_sent(4)
+    posts = {post.key: post.message for post in scene.receiver.posts}
+    told = [(post["incident"]["id"], post["event"]) for post in posts.values()]
+    first = told[0][0]
+    assert told == [(id_, event) for id_ in (first, f"{first}-2") for event in ("open", "close")]
 
 
 def test_it_ends_when_it_is_told_to_and_only_one_may_run(scene: Scene) -> None:
