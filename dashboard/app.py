@@ -7,17 +7,16 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import structlog
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from dashboard.burrow.routes import list_burrow_routes
@@ -47,23 +46,20 @@ class App:
         self.tables = Tables(options.lake, options.cluster)
         self.pulse = PulseTaker(self.tables, options)
         self.live = Live(self.tables, self.pulse, options.refresh_s)
-        self.asgi = Starlette(
-            routes=[
-                *(self._route(page, is_json=False) for page in PAGES),
-                *(self._route(page, is_json=True) for page in PAGES),
-                Route("/api/openapi.json", lambda request: _write_json(build_document())),
-                *list_burrow_routes(self.tables, self.pulse, options),
-                *list_metric_routes(self.tables, self.pulse, options),
-                Route("/live", self._stream),
-                Route("/healthz", lambda request: PlainTextResponse("alive\n")),
-                Route("/readyz", self._say_ready),
-                Mount("/static", StaticFiles(directory=_STATIC)),
-            ],
-            middleware=[Middleware(Guard, options=options)],
-            exception_handlers=cast(
-                Any, {HTTPException: self._show_error, Exception: self._show_error}
-            ),
-        )
+        self.routes: list[BaseRoute] = [
+            *(self._route(page, is_json=False) for page in PAGES),
+            *(self._route(page, is_json=True) for page in PAGES),
+            Route("/api/openapi.json", lambda request: _write_json(build_document())),
+            *list_burrow_routes(self.tables, self.pulse, options),
+            *list_metric_routes(self.tables, self.pulse, options),
+            Route("/live", self._stream),
+            Route("/healthz", lambda request: PlainTextResponse("alive\n")),
+            Route("/readyz", self._say_ready),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+        ]
+        handlers: Any = {HTTPException: self._show_error, Exception: self._show_error}
+        # Around all of it: Starlette answers for what failed outside of its own middleware.
+        self.asgi = Guard(Starlette(routes=self.routes, exception_handlers=handlers), options)
 
     def _route(self, page: Page, *, is_json: bool) -> Route:
         path = (

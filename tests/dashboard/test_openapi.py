@@ -143,7 +143,7 @@ def test_refusals_are_json_below_api(lake: str) -> None:
 
 
 def test_every_address_is_described_and_every_description_has_one(client: TestClient) -> None:
-    app = build_app(Options("nowhere", CLUSTER)).asgi
+    app = build_app(Options("nowhere", CLUSTER))
     for_people = {"/live"} | {"/" if page.name == "overview" else f"/{page.name}" for page in PAGES}
     routed = {route.path for route in app.routes if isinstance(route, Route)} - for_people
     told = {path for path in DOCUMENT["paths"] if not path.startswith("/v3")}

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from html import unescape
 
 import pytest
 from starlette.testclient import TestClient
 
+from dashboard.app import build_app
 from dashboard.options import Options
+from dashboard.tables import Tables
 from tests.dashboard.addresses import ADDRESSES, name_api
-from tests.dashboard.conftest import open_client
+from tests.dashboard.conftest import ADDRESS, open_client
 from tests.dashboard.story_lake import CLUSTER
 from zklake.errors import SettingsError
 from zklake.settings.load import load_settings
@@ -15,7 +19,10 @@ from zklake.settings.load import load_settings
 
 @pytest.mark.parametrize("address", [*ADDRESSES, *map(name_api, ADDRESSES), "/nothing", "/healthz"])
 def test_every_answer_forbids_what_a_page_does_not_need(client: TestClient, address: str) -> None:
-    headers = client.get(address).headers
+    _check_headers(client.get(address).headers)
+
+
+def _check_headers(headers: Mapping[str, str]) -> None:
     policy = headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
     assert "unsafe" not in policy
@@ -24,6 +31,18 @@ def test_every_answer_forbids_what_a_page_does_not_need(client: TestClient, addr
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["cache-control"] == "no-store"
     assert "server" not in headers
+
+
+def test_a_page_that_fails_forbids_the_same(lake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tables, "query", lambda *asked: 1 // 0)
+    app = build_app(Options(lake, CLUSTER)).asgi
+    client = TestClient(app, base_url=ADDRESS, raise_server_exceptions=False)
+    for address in ("/groups", "/api/groups"):
+        answer = client.get(address)
+        assert answer.status_code == 500
+        assert "the dashboard's log says why" in unescape(answer.text)
+        assert "ZeroDivisionError" not in answer.text
+        _check_headers(answer.headers)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +102,9 @@ def test_a_password_or_a_token_is_asked_for_everywhere_but_at_the_pulse(lake: st
     wrong += [{"authorization": f"Bearer {text}"} for text in ("", "t0ke", "t0ken ")]
     for headers in wrong:
         assert client.get("/api/groups", headers=headers).status_code == 401
+    for text in ("Basic é", "Basic //8=", "Bearer é"):
+        odd = {b"authorization": text.encode("latin-1")}
+        assert client.get("/api/groups", headers=odd).status_code == 401
     assert client.get("/healthz").status_code == 200
     assert client.get("/readyz").text == "ready\n"
     assert "word" not in repr(options)
