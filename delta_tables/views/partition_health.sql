@@ -8,9 +8,11 @@ SELECT
   assigned.replicas,
   state.leader_epoch,
   state.controller_epoch,
-  -- No leader, or one that is not registered. While a cluster migrates to KRaft, brokers leave
-  -- ZooKeeper and serve on: then only -1 counts.
-  state.leader = -1 OR (leader.broker_id IS NULL AND NOT coalesce(reign.is_kraft, false)) AS is_offline,
+  -- No leader, or one that is not registered; null where nobody could read who leads. While a
+  -- cluster migrates to KRaft, brokers leave ZooKeeper and serve on: then only -1 counts.
+  state.leader = -1
+    OR (state.leader IS NOT NULL AND leader.broker_id IS NULL AND NOT coalesce(reign.is_kraft, false))
+    AS is_offline,
   array_length(state.isr) < array_length(assigned.replicas) AS is_under_replicated,
   state.leader = assigned.replicas[1] AS is_preferred_leader,
   deletion.topic IS NOT NULL AS is_under_deletion,

@@ -81,6 +81,66 @@ def test_which_isrs_flapped(tmp_path: Path) -> None:
     ]
 
 
+HEALTH = ("partition", "is_offline", "is_under_replicated", "is_preferred_leader")
+
+
+def ask_health(path: Path, *states: Row, **tables: list[Row]) -> list[Row]:
+    """Of the topic t, with all replicas on the brokers 1 and 2, which are both there."""
+    rows = {
+        "topics": [state(0, topic="t", replicas={number: [1, 2] for number in range(6)})],
+        "partition_state": list(states),
+        "broker_membership": [state(0, broker_id=1), state(0, broker_id=2)],
+    }
+    return ask(path, rows | tables, "SELECT * FROM partition_health ORDER BY topic, partition")
+
+
+def test_how_partitions_are_now(tmp_path: Path) -> None:
+    found = ask_health(
+        tmp_path,
+        partition(0, None, [1, 2]),
+        partition(0, None, [2, 1], partition=1),
+        partition(0, None, [1], partition=2),
+        # No leader; one that left; and one that nobody could read.
+        partition(0, None, [2], partition=3, leader=-1),
+        partition(0, None, [3], partition=4),
+        partition(0, None, [1], partition=5, leader=None) | {"isr": None},
+        # Past states say nothing of now.
+        partition(0, 5, [1], partition=0, leader=-1),
+    )
+    assert pick(found, *HEALTH) == [
+        (0, False, False, True),
+        (1, False, False, False),
+        (2, False, True, True),
+        (3, True, True, False),
+        (4, True, True, False),
+        (5, None, None, None),
+    ]
+    assert pick(found, "is_under_deletion", "replicas") == [(False, [1, 2])] * 6
+
+
+def test_while_a_cluster_migrates_only_minus_one_is_offline(tmp_path: Path) -> None:
+    found = ask_health(
+        tmp_path,
+        partition(0, None, [3, 4]),
+        partition(0, None, [3], partition=1, leader=-1),
+        controller=[state(0, controller_id=3000, kraft_controller_epoch=1)],
+    )
+    assert pick(found, *HEALTH[:2]) == [(0, False), (1, True)]
+
+
+def test_which_partitions_are_being_deleted(tmp_path: Path) -> None:
+    def deletion(topic: str, end: float | None) -> Row:
+        return state(1, end, "finished", operation="topic_deletion", topic=topic)
+
+    found = ask_health(
+        tmp_path,
+        partition(0, None, [1, 2]),
+        partition(0, None, [1, 2], topic="u"),
+        admin_operations=[deletion("t", None), deletion("u", 5)],
+    )
+    assert pick(found, "topic", "is_under_deletion") == [("t", True), ("u", False)]
+
+
 def test_how_long_partitions_were_under_replicated(tmp_path: Path) -> None:
     rows = {
         "topics": [
