@@ -11,18 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from streaming.machines.changes import MemberState, PartitionKey
-from streaming.machines.rebalances.wildcards import match_topics
+from streaming.machines.subscriptions import Source, list_sources, match_source
 
 # Partitions of the topics that stand; None: not known.
 Topics = Mapping[str, frozenset[int] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A topic by name (static), or the topics that a regex takes in."""
-
-    pattern: str
-    text: str
 
 
 @dataclass
@@ -118,33 +110,30 @@ class Roster:
     def put_topic(self, topic: str) -> None:
         """A topic stands, or has changed: `topics` has it."""
         for source, matched in self._matched.items():
-            if topic not in matched and match_topics(source.pattern, source.text, (topic,)):
+            if topic not in matched and match_source(source, (topic,)):
                 matched.add(topic)
                 self._wanted[topic] += 1
         self._count(topic)
 
     def _takes_in(self, topic: str) -> bool:
-        return any(match_topics(s.pattern, s.text, (topic,)) for s in self._matched)
+        return any(match_source(source, (topic,)) for source in self._matched)
 
     def _read_sources(self, state: MemberState) -> tuple[Source, ...] | None:
-        if state.subscription is None:
+        sources = list_sources(state)
+        if sources is None or any(self._match(source) is None for source in sources):
             return None
-        sources = tuple(Source(state.pattern or "static", text) for text in state.subscription)
-        return None if any(self._match(source) is None for source in sources) else sources
+        return sources
 
     def _match(self, source: Source) -> set[str] | None:
-        if source.pattern == "static":
-            return {source.text}
-        if source in self._matched:
-            return self._matched[source]
-        return match_topics(source.pattern, source.text, self.topics)
+        matched = self._matched.get(source)
+        return match_source(source, self.topics) if matched is None else matched
 
     def _add_source(self, source: Source) -> None:
         self._sources[source] += 1
         if self._sources[source] > 1:
             return
         matched = self._match(source) or set()
-        if source.pattern != "static":
+        if not source.is_static:
             self._matched[source] = matched
         for topic in matched:
             self._wanted[topic] += 1
