@@ -187,10 +187,3 @@ def test_ctrl_c_and_a_hang_up_stop_the_query_and_its_process(
     while Path(f"/proc/{found[0]}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def test_help_imports_nothing_heavy() -> None:
-    heavy = {"deltalake", "sqlglot", "prompt_toolkit", "pydantic", "pyspark", "kazoo", "structlog"}
-    code = "import sys, zklake.cli.main; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not heavy.intersection(done.stdout.split())

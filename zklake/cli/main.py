@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 import typer
 
@@ -26,21 +28,26 @@ from zklake.cli import (
     watch,
     why,
 )
+from zklake.cli.extras import name_extra
+from zklake.cli.listing import Listing
 from zklake.errors import ZklakeError
 
 app = typer.Typer(
     name="zklake",
+    cls=Listing,
     help="A Kafka cluster's ZooKeeper tree, as history that anyone can query.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Importing Rich takes longer than all the rest of `--help`.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.add_typer(alerts.app, name="alerts")
-app.add_typer(config.app, name="config")
-app.add_typer(jars.app, name="jars")
-app.add_typer(lab.app, name="lab")
-app.add_typer(lake.app, name="lake")
+app.add_typer(alerts.app, name="alerts", cls=Listing)
+app.add_typer(config.app, name="config", cls=Listing)
+app.add_typer(jars.app, name="jars", cls=Listing)
+app.add_typer(lab.app, name="lab", cls=Listing)
+app.add_typer(lake.app, name="lake", cls=Listing)
 app.command("doctor")(doctor.doctor)
 app.command("run")(run.run)
 app.command("watch")(watch.watch)
@@ -75,17 +82,45 @@ def options(
 
 def main() -> None:
     """Run the command; a ZklakeError becomes one line on stderr and its own exit code."""
+    code = _run()
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            _complain(f"cannot write the result: {error.strerror}")
+        # Else the interpreter tries again at its end, and says so.
+        null = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):
+            os.dup2(null, descriptor)
+        code = code or 1
+    sys.exit(code)
+
+
+def _run() -> int | str | None:
     try:
         app()
+    except SystemExit as ended:
+        return ended.code
     except ZklakeError as error:
-        print(f"error: {_escape_lines(str(error))}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _complain(str(error))
+        return error.exit_code
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        extra = name_extra(sys.argv[1] if len(sys.argv) > 1 else "", package)
+        if extra is None:
+            raise
+        _complain(f"{package} is not installed: pip install 'zklake[{extra}]'")
+        return 1
     except KeyboardInterrupt:
-        sys.exit(130)
+        return 130
+    return 0
 
 
-def _escape_lines(text: str) -> str:
+def _complain(text: str) -> None:
     """An error may quote znodes and rows: other people's bytes, which must not steer a terminal."""
     from zklake.logs import escape
 
-    return "\n".join(map(escape, text.split("\n")))
+    # Nobody may be reading: `2>&1 | head`. The exit code stays that of the error.
+    with suppress(BrokenPipeError):
+        print("error: " + "\n".join(map(escape, text.split("\n"))), file=sys.stderr)
