@@ -2,6 +2,7 @@
 
 Requests stand under /admin. A reassignment that was asked for by the API (2.4 and later) leaves no
 request: the topic's adding and removing replicas show it. One that shows in both is one row.
+A deletion is refused when its request goes and the topic stays: delete.topic.enable is false.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ ADMIN_OPERATIONS = Table(
         Column("fold_state", "STRING", "what the fold must remember beyond the row (JSON)"),
     ),
     key=("cluster", "operation", "topic", "partition"),
-    ends=("finished", "cancelled", "deleted", "changed", "recreated", "unreadable", "resync"),
+    ends=(
+        *("finished", "refused", "cancelled", "deleted", "changed", "recreated", "unreadable"),
+        "resync",
+    ),
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "139"},
 )

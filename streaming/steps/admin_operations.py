@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from streaming.frames import Closure
 from streaming.sights import State, is_echo, is_touch
 from streaming.steps.operations import Key, Name, Operations, Source
@@ -20,6 +22,8 @@ from zklake.events.payloads.admin import PartitionList, Reassignment
 from zklake.events.payloads.topic import Topic
 
 KINDS = ("reassignment", "preferred_election", "topic_deletion", "topic")
+# What is missing may have been the deletion of a topic.
+OPS = ("seq_hole",)
 
 
 class Said(NamedTuple):
@@ -54,6 +58,9 @@ def fold_admin_operations(
         closure = around.closures.get((event.cluster, event.seq))
         if closure is not None:
             _resync(find(event.cluster), closure, around)
+            _forget_topics(find(event.cluster))
+        elif event.op in OPS:
+            _forget_topics(find(event.cluster))
         elif (znode := _find_znode(event)) is not None:
             _follow(find(event.cluster), znode, event, around)
     return [row for operations in clusters.values() for row in operations.finish()]
@@ -74,9 +81,14 @@ def _find_znode(event: Event) -> Znode | None:
 
 def _follow(operations: Operations, znode: Znode, event: Event, around: Surroundings) -> None:
     standing = operations.find(znode.operation, znode.topic, znode.name)
+    if event.kind == "topic" and event.op in ("create", "delete"):
+        operations.tell_topic(operations.find("topic_deletion", znode.topic, "request"), False)
     if event.op == "delete":
-        for key in standing:
-            operations.take(key, (znode.name,), around.find_end(event), znode.deleted)
+        # Between a gap and in_sync the topic may be gone, and nobody has said it yet.
+        is_seen = event.origin == "watch" and not around.is_blind(event)
+        for key, source in standing.items():
+            word = "refused" if is_seen and source.has_topic else znode.deleted
+            operations.take(key, (znode.name,), around.find_end(event), word)
     elif is_touch(event):
         operations.see(standing, znode.name, event.seq)
     elif is_state(event):
@@ -103,6 +115,8 @@ def _take_state(
             word = "recreated" if is_other else said.find_word(key, source)
             operations.take(key, (znode.name,), moment, word)
     for key, source in said.sources.items():
+        if not is_other and key in standing:
+            source = msgspec.structs.replace(source, has_topic=standing[key].has_topic)
         operations.put(key, znode.name, source, moment)
 
 
@@ -123,9 +137,11 @@ def _read_request(event: Event, life: State) -> Said:
 
 
 def _read_deletion(event: Event, life: State) -> Said:
-    """Its mere existence says it all."""
+    """Its mere existence says it all. The topic goes first, the request last."""
     key = Key("topic_deletion", (event.path or "").split("/")[3])
-    return Said({key: Source(life, event.seq)}, lambda key, source: "finished")
+    is_asked = event.op == "create" and event.origin == "watch"
+    source = Source(life, event.seq, has_topic=True if is_asked else None)
+    return Said({key: source}, lambda key, source: "finished")
 
 
 def _read_moves(event: Event, life: State) -> Said:
@@ -153,6 +169,10 @@ def _read_moves(event: Event, life: State) -> Said:
 def _find_loss(error: str | None) -> str:
     """The word for what ends because the next state is not known."""
     return "changed" if error is None else "unreadable"
+
+
+def _forget_topics(operations: Operations) -> None:
+    operations.tell_topic(list(operations.open), None)
 
 
 def _resync(operations: Operations, closure: Closure, around: Surroundings) -> None:

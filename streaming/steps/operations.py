@@ -37,6 +37,8 @@ class Source(msgspec.Struct, frozen=True):
     removing: list[int] | None = None
     decode_error: str | None = None
     is_known: bool = True
+    # Of a deletion that was asked for before our eyes: whether its topic still stands.
+    has_topic: bool | None = None
 
 
 class Sources(msgspec.Struct, frozen=True):
@@ -93,6 +95,14 @@ class Operations:
             source = msgspec.structs.replace(getattr(held.sources, name), seen_seq=seq)
             held.sources = msgspec.structs.replace(held.sources, **{name: source})
             held.row["seen_seq"] = seq
+
+    def tell_topic(self, keys: Iterable[Key], has_topic: bool | None) -> None:
+        """Of deletions: whether their topic still stands; None: nobody knows any more."""
+        for key in keys:
+            held = self.open[key]
+            if held.sources.request is not None and held.sources.request.has_topic:
+                request = msgspec.structs.replace(held.sources.request, has_topic=has_topic)
+                held.sources = msgspec.structs.replace(held.sources, request=request)
 
     def learn(self, keys: Iterable[Key], name: Name, czxid: int | None) -> None:
         """The life of a znode is known now; rows that it began may not have known it."""

@@ -40,6 +40,7 @@ STEPS: tuple[Step, ...] = (
         "admin_operations",
         admin_operations.fold_admin_operations,
         kinds=admin_operations.KINDS,
+        ops=admin_operations.OPS,
     ),
     Step("config_history", config_history.fold_config_history, kinds=config_history.KINDS),
 )

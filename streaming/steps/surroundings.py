@@ -32,12 +32,20 @@ class Surroundings:
     closures: Mapping[Place, Closure] = field(default_factory=dict)
     blindness: tuple[Blindness, ...] = ()
 
+    def is_blind(self, event: Event) -> bool:
+        """Whether the watcher, at this place in the log, had not yet seen everything again."""
+        return self._find_blindness(event.cluster, event.seq) is not None
+
     def find_gap(self, cluster: str, seq: int) -> int | None:
         """When the watcher, at this place in the log, had last seen everything."""
+        gap = self._find_blindness(cluster, seq)
+        return None if gap is None else gap.from_ms
+
+    def _find_blindness(self, cluster: str, seq: int) -> Blindness | None:
         for gap in reversed(self.blindness):
             is_before_end = gap.last_seq is None or seq <= gap.last_seq
             if gap.cluster == cluster and gap.first_seq <= seq and is_before_end:
-                return gap.from_ms
+                return gap
         return None
 
     def find_end(self, event: Event) -> Moment:

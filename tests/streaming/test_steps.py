@@ -69,6 +69,7 @@ def test_every_step_table_is_folded() -> None:
 
 
 def test_step_tables_are_those_of_the_reference() -> None:
+    deletions = set()
     for seed in range(200):
         unique = {e.seq: e for e in reversed(generate(seed, "c", 120))}
         events = [unique[seq] for seq in sorted(unique)]
@@ -80,3 +81,6 @@ def test_step_tables_are_those_of_the_reference() -> None:
         wanted = fold_events(events)
         for name in driver.states:
             assert strip(driver.rows(name)) == strip(wanted[name]), f"seed {seed}: {name}"
+        rows = driver.rows("admin_operations")
+        deletions |= {r["ended_by"] for r in rows if r["operation"] == "topic_deletion"}
+    assert deletions >= {"finished", "refused", "recreated", "resync", None}

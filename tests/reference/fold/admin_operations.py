@@ -42,10 +42,12 @@ class AdminOperations:
         elif event.kind == "topic":
             if found := _TOPIC.fullmatch(event.path or ""):
                 self.reassignments.take_topic(event, found[1])
+                if event.op == "create":
+                    self.deletions.intact.discard(found[1])
         elif found := _DELETION.fullmatch(event.path or ""):
             self.deletions.take(event, found[1])
 
-    def delete(self, event: Event, at_min: int | None) -> None:
+    def delete(self, event: Event, at_min: int | None, *, is_blind: bool) -> None:
         """A request is gone, or a topic."""
         if event.kind == "reassignment":
             self.reassignments.delete_request(event, at_min)
@@ -54,13 +56,19 @@ class AdminOperations:
         elif event.kind == "topic":
             if found := _TOPIC.fullmatch(event.path or ""):
                 self.reassignments.delete_topic(event, found[1], at_min)
+                self.deletions.intact.discard(found[1])
         elif found := _DELETION.fullmatch(event.path or ""):
-            self.deletions.delete(event, found[1], at_min)
+            self.deletions.delete(event, found[1], at_min, is_blind=is_blind)
+
+    def miss(self) -> None:
+        """Events are missing from the log: any topic may be gone."""
+        self.deletions.intact.clear()
 
     def close_unseen(self, event: Event, begin_seq: int, at_min: int | None) -> None:
         """A closure: what no event showed since the frame began is gone."""
         for part in (self.reassignments, self.elections, self.deletions):
             part.close_unseen(event, begin_seq, at_min)
+        self.deletions.intact.clear()
 
 
 class Deletions:
@@ -69,6 +77,8 @@ class Deletions:
     def __init__(self) -> None:
         self.states: list[StepRow] = []
         self.open: dict[str, StepRow] = {}
+        # Topics whose deletion was seen to be asked for, and that have not gone since.
+        self.intact: set[str] = set()
 
     def take(self, event: Event, topic: str) -> None:
         """It is asked for, or still is."""
@@ -79,6 +89,7 @@ class Deletions:
             return
         if row is not None and is_new_life(row.life, event):
             self.open.pop(topic).end("recreated", Cause(event))
+            self.intact.discard(topic)
             row = None
         if row is None:
             self._begin(event, topic)
@@ -94,11 +105,17 @@ class Deletions:
         columns: Row = {"operation": "topic_deletion", "topic": topic, "is_inferred": False}
         self.open[topic] = StepRow(Cause(event), {**nothing, **columns}, life)
         self.states.append(self.open[topic])
+        if event.op == "create" and event.origin == "watch":
+            self.intact.add(topic)
 
-    def delete(self, event: Event, topic: str, at_min: int | None) -> None:
-        """It is done."""
+    def delete(self, event: Event, topic: str, at_min: int | None, *, is_blind: bool) -> None:
+        """It is done: the controller deletes the topic first. If the topic is still there, it
+        will not be deleted. What was only inferred may come in any order."""
+        is_refused = topic in self.intact and event.origin == "watch" and not is_blind
+        self.intact.discard(topic)
         if topic in self.open:
-            self.open.pop(topic).end("finished", Cause(event, at_min))
+            word = "refused" if is_refused else "finished"
+            self.open.pop(topic).end(word, Cause(event, at_min))
 
     def close_unseen(self, event: Event, begin_seq: int, at_min: int | None) -> None:
         """A closure."""

@@ -137,6 +137,7 @@ class ClusterFold:
                 self._sync(event)
             case "seq_hole":
                 self.frames.miss(event)
+                self.operations.miss()
                 self.gaps.take_break(event)
             case "seq_repeat":
                 self.gaps.take_break(event)
@@ -171,7 +172,7 @@ class ClusterFold:
             if state is not None and is_kraft and place.table == "broker_membership":
                 state.row["ended_by"] = "migrated"
         if event.kind in admin_operations.KINDS:
-            self.operations.delete(event, at_min)
+            self.operations.delete(event, at_min, is_blind=bool(self.gaps.open))
         self.run.take(event, state, self._standing())
 
     def _sync(self, event: Event) -> None:

@@ -99,7 +99,8 @@ def test_configs_and_operations_end_in_every_way(tables: Tables) -> None:
     common = {None, "changed", "recreated", "unreadable", "resync", "deleted"}
     configs, operations = tables["config_history"], tables["admin_operations"]
     assert {row["ended_by"] for row in configs} == {*common, "removed"}
-    assert {row["ended_by"] for row in operations} == {*common, "finished", "cancelled"}
+    own = ("finished", "refused", "cancelled")
+    assert {row["ended_by"] for row in operations} == {*common, *own}
     moves = [row for row in operations if row["adding_replicas"] or row["removing_replicas"]]
     # Inferred, asked for and seen, overridden, kept by a request.
     assert {row["is_inferred"] for row in moves} == {True, False}

@@ -180,8 +180,37 @@ def test_a_topic_that_shall_be_deleted() -> None:
     )
     assert in_order(log, *columns) == [
         ("o", None, 5, 1, 4, "recreated", 3),
-        ("o", None, 6, 4, 5, "finished", 4),
+        ("o", None, 6, 4, 5, "refused", 4),
     ]
+
+
+def ask_deletion() -> Script:
+    return Script().say("create", *T, data=DONE, czxid=3).say("create", *D, czxid=5)
+
+
+@pytest.mark.parametrize(
+    ("log", "word"),
+    [
+        (ask_deletion().say("delete", *T).say("delete", *D), "finished"),
+        # delete.topic.enable=false: only the request goes.
+        (ask_deletion().say("delete", *D), "refused"),
+        (ask_deletion().say("set", *D, czxid=5, version=1).say("delete", *D), "refused"),
+        (ask_deletion().say("delete", "topic", "/brokers/topics/p").say("delete", *D), "refused"),
+        # Where the topic may have gone unseen, nothing is concluded.
+        (Script().say("read", *D, czxid=5).say("delete", *D), "finished"),
+        (ask_deletion().say("delete", *D, origin="resync").say("delete", *T), "finished"),
+        (ask_deletion().gap("g").say("delete", *D).say("delete", *T).in_sync("f"), "finished"),
+        (ask_deletion().gap("g").in_sync("f").say("delete", *D), "refused"),
+        (ask_deletion().hole(2).say("delete", *D), "finished"),
+        (
+            ask_deletion().frame("f").say("read", *D, czxid=5).in_sync("f", base="none")
+            .say("delete", *D),
+            "finished",
+        ),
+    ],
+)  # fmt: skip
+def test_how_a_deletion_ended(log: Script, word: str) -> None:
+    assert in_order(log, "operation", "ended_by") == [("topic_deletion", word)]
 
 
 def test_a_frame_ends_what_it_did_not_show() -> None:
