@@ -12,7 +12,7 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.creation import add_missing_columns, create_table
 from delta_tables.docs import describe
 from delta_tables.intervals import INTERVAL_COLUMNS, VALIDITY_COLUMNS
-from delta_tables.table import ENDED_BY, Column, Table
+from delta_tables.table import ENDED_BY, AsOf, Column, Table
 from delta_tables.tables.znode_events import EVENT_COLUMNS
 from delta_tables.views import VIEWS
 from zklake.events.envelope import Event, Frame, Gap, Stat
@@ -54,6 +54,9 @@ def find_lacks(table: Table) -> list[str]:
             "the cluster in its key": "cluster" in table.key,
             "words for how a row ends": bool(table.ends) and set(table.ends) <= set(ENDED_BY),
             "inputs that commit before it": _come_before(table),
+            # The driver holds their rows, and annotates events with them.
+            "inputs that plain Python folds, for itself to be folded by SQL": not table.as_of
+            or (table.folded == "intervals" and _are_steps(table)),
         }
     if table.folded == "intervals":
         checks |= {
@@ -78,6 +81,10 @@ def _come_before(table: Table) -> bool:
     )
 
 
+def _are_steps(table: Table) -> bool:
+    return all(TABLE_BY_NAME[wanted.table].folded == "steps" for wanted in table.as_of)
+
+
 @by_name
 def test_a_table_lacks_nothing(table: Table) -> None:
     assert find_lacks(table) == []
@@ -88,6 +95,22 @@ def test_what_a_new_table_lacks_is_named() -> None:
     assert {"a key among its columns", "a payload", "the cluster in its key"} <= set(
         find_lacks(new)
     )
+
+
+def test_an_input_that_the_engine_cannot_read_is_named() -> None:
+    known = TABLE_BY_NAME["partition_state"]
+    what = "inputs that plain Python folds, for itself to be folded by SQL"
+    for name, column, lacks in (
+        ("controller", "kraft_controller_epoch", []),
+        ("broker_membership", "rack", [what]),
+        ("log_ends", "log_end_offset", [what]),
+    ):
+        wanted = AsOf(name, column, "wanted", "INT")
+        table = replace(known, as_of=(wanted,))
+        found = [lack for lack in find_lacks(table) if lack != "inputs that commit before it"]
+        assert found == lacks, name
+    step = replace(TABLE_BY_NAME["admin_operations"], as_of=(wanted,))
+    assert what in find_lacks(step)
 
 
 def test_the_document_is_up_to_date() -> None:
