@@ -114,10 +114,11 @@ def _take_state(
         if is_other or key not in said.sources or key == unread:
             word = "recreated" if is_other else said.find_word(key, source)
             operations.take(key, (znode.name,), moment, word)
+    former_topics = {} if is_other else {key: source.has_topic for key, source in standing.items()}
     for key, source in said.sources.items():
-        if not is_other and key in standing:
-            source = msgspec.structs.replace(source, has_topic=standing[key].has_topic)
-        operations.put(key, znode.name, source, moment)
+        has_topic = former_topics.get(key, source.has_topic)
+        kept = msgspec.structs.replace(source, has_topic=has_topic)
+        operations.put(key, znode.name, kept, moment)
 
 
 def _read_request(event: Event, life: State) -> Said:
