@@ -63,6 +63,8 @@ class MetricSet:
     families: tuple[Family[Any], ...]
     # Others know no coordinator: a group that both keep is one group to them.
     is_merged: bool = True
+    # Of a topic that a group reads, the partitions without an offset are told too.
+    is_filled: bool = False
     # What that exporter has and we do not, and why.
     lacks: tuple[tuple[str, str], ...] = ()
 

@@ -14,10 +14,18 @@ UNSAMPLED_READS = ("consumer_offsets", "ownership_history")
 
 
 class GroupReader:
-    """Asks for the groups of one lake, with topics of some names only."""
+    """Asks for the groups of one lake, with topics of some names only.
+
+    `is_merged`, `is_filled`: as a set of metrics wants it.
+    """
 
     def __init__(
-        self, tables: Tables, is_wanted_topic: Callable[[str], bool], *, is_merged: bool
+        self,
+        tables: Tables,
+        is_wanted_topic: Callable[[str], bool],
+        *,
+        is_merged: bool,
+        is_filled: bool,
     ) -> None:
         self._tables, self._is_merged = tables, is_merged
         self._inputs = list_reads(tables)
@@ -27,6 +35,8 @@ class GroupReader:
         if unwanted:
             source = f"SELECT * FROM ({source}) WHERE NOT {group_sql.write_in('topic', unwanted)}"  # noqa: S608
         self._source = self._merge(source) if is_merged else source
+        if is_filled:
+            self._fill()
 
     def list_groups(self, *, with_topics: bool) -> list[Group]:
         """Every group that any table knows, the one that is farthest behind first."""
@@ -67,6 +77,14 @@ class GroupReader:
         both = [row["group_id"] for row in self._ask(group_sql.BOTH.format(source=source))]
         is_both = group_sql.write_in("group_id", both) if both else "false"
         return group_sql.MERGED.format(source=source, is_both=is_both)
+
+    def _fill(self) -> None:
+        is_sampled = self._inputs == LAG_READS
+        table = "log_ends" if is_sampled else "partition_state"
+        if self._tables.has(table):
+            partitions = group_sql.SAMPLED_PARTITIONS if is_sampled else group_sql.LED_PARTITIONS
+            self._source = group_sql.FILLED.format(source=self._source, partitions=partitions)
+            self._inputs = (*self._inputs, table)
 
     def _ask(self, sql: str) -> list[Row]:
         return self._tables.ask(sql, *self._inputs)

@@ -63,16 +63,37 @@ QUALIFY row_number() OVER (
   PARTITION BY group_id, topic, partition ORDER BY committed_offset DESC NULLS LAST, coordinator
 ) = 1
 """
+# Where the log of a partition ends is what makes it one; without samples, that it has a leader.
+SAMPLED_PARTITIONS = "SELECT topic, partition FROM log_ends WHERE is_open AND log_end_offset >= 0"
+LED_PARTITIONS = "SELECT topic, partition FROM partition_state WHERE is_open"
+# A group that reads a topic at all has a row for each of its partitions.
+FILLED = """
+SELECT coordinator, group_id, topic, partition, owner, owner_member_id, committed_offset,
+  committed_at, lag, raw_lag, lag_seconds, severity, retention_share, zookeeper_lag
+FROM ({source})
+UNION ALL
+SELECT reads.coordinator, reads.group_id, reads.topic, part.partition, NULL, NULL, NULL, NULL,
+  NULL, NULL, NULL, NULL, NULL, NULL
+FROM (
+  SELECT DISTINCT coordinator, group_id, topic FROM ({source}) WHERE committed_offset IS NOT NULL
+) AS reads
+JOIN ({partitions}) AS part ON part.topic = reads.topic
+LEFT ANTI JOIN ({source}) AS known
+  ON known.coordinator = reads.coordinator AND known.group_id = reads.group_id
+  AND known.topic = reads.topic AND known.partition = part.partition
+"""
 # Offsets may be as large as a BIGINT: their sum may not. Owners first: count(DISTINCT) would hold a
 # set for every group.
 SUMS = """
 SELECT {keys}, sum(partitions) AS partitions, sum(owned) AS owned,
-  count(owner_member_id) AS owners, sum(committed) AS committed, sum(lag) AS lag,
+  count(owner_member_id) AS owners, sum(uncommitted) AS uncommitted,
+  sum(committed) AS committed, sum(lag) AS lag,
   sum(raw_lag) AS raw_lag, max(max_lag) AS max_lag, max(lag_seconds) AS lag_seconds,
   max(severity) AS severity, max(retention_share) AS retention_share,
   max(committed_at) AS committed_at
 FROM (
   SELECT {keys}, owner_member_id, count(*) AS partitions, count(owner) AS owned,
+    count(*) - count(committed_offset) AS uncommitted,
     sum(CAST(committed_offset AS DOUBLE)) AS committed, sum(CAST(lag AS DOUBLE)) AS lag,
     sum(CAST(raw_lag AS DOUBLE)) AS raw_lag, max(lag) AS max_lag, max(lag_seconds) AS lag_seconds,
     max(severity) AS severity, max(retention_share) AS retention_share,

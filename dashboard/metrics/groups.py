@@ -15,6 +15,7 @@ class Sums(NamedTuple):
     partitions: int = 0
     owned: int = 0
     owners: int = 0
+    uncommitted: int = 0
     committed: float | None = None
     lag: float | None = None
     raw_lag: float | None = None

@@ -31,6 +31,13 @@ def _find_lag(one: Partition) -> float | None:
     return _NO_OFFSET if one.committed_offset is None else one.raw_lag
 
 
+def _sum_offsets(one: GroupTopic) -> float | None:
+    # The exporter adds up what it tells, each -1 among it.
+    if one.sums.committed is None:
+        return None
+    return one.sums.committed + _NO_OFFSET * one.sums.uncommitted
+
+
 CLUSTER = Shape[Cluster]("cluster", (), lambda one: ())
 BROKER = Shape[Broker](
     "broker", ("id", "address"), lambda one: (one.broker_id, f"{one.host}:{one.port}")
@@ -105,7 +112,7 @@ _GROUPS: tuple[Family[Any], ...] = (
         "kafka_consumergroup_current_offset_sum",
         "Current Offset of a ConsumerGroup at Topic for all partitions",
         GROUP_TOPIC,
-        lambda one: one.sums.committed,
+        _sum_offsets,
     ),
     Family(
         "kafka_consumergroup_lag",
@@ -136,9 +143,11 @@ _GROUPS: tuple[Family[Any], ...] = (
 KAFKA_EXPORTER = MetricSet(
     name="kafka_exporter",
     title="kafka_exporter",
-    says="Lag is -1 where the group has an offset on other partitions of the topic, but none on "
-    "this one; it is no sample where the log end is not known, and may be below 0. Groups that "
-    "ZooKeeper keeps are told under the names of Kafka's groups too.",
+    says="Offset and lag are -1 where the group has an offset on other partitions of the topic, but "
+    "none on this one; lag is no sample where the log end is not known, and may be below 0. "
+    "`current_offset_sum` adds up each -1, `lag_sum` leaves it out. Groups that ZooKeeper keeps are "
+    "told under the names of Kafka's groups too.",
+    is_filled=True,
     families=(
         Family(
             "kafka_brokers",

@@ -51,7 +51,7 @@ def _write_set(
     is_judged = chosen is BURROW
 
     def make() -> _Written:
-        snapshot = take_snapshot(tables, families, options, is_merged=chosen.is_merged)
+        snapshot = take_snapshot(tables, chosen, families, options)
         things = snapshot.things
         if is_judged:
             is_wanted = Names(options.topics, options.exclude_topics).holds

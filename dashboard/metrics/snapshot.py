@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dashboard.metrics import cluster, topics
-from dashboard.metrics.family import Family, Level
+from dashboard.metrics.family import Family, Level, MetricSet
 from dashboard.metrics.group_reading import GroupReader, list_reads
 from dashboard.metrics.groups import Group, Partition
 from dashboard.options import MetricOptions
@@ -46,9 +46,9 @@ def name_reads(tables: Tables) -> tuple[str, ...]:
 
 
 def take_snapshot(
-    tables: Tables, families: Sequence[Family[Any]], options: MetricOptions, *, is_merged: bool
+    tables: Tables, chosen: MetricSet, families: Sequence[Family[Any]], options: MetricOptions
 ) -> Snapshot:
-    """Read what these families tell, and no more."""
+    """Read what these families of the set tell, and no more."""
     began = time.monotonic()
     levels = Counter(family.shape.level for family in families)
     is_wanted = Names(options.topics, options.exclude_topics).holds
@@ -57,7 +57,7 @@ def take_snapshot(
         "cluster": [cluster.read_cluster(tables)] if levels["cluster"] else [],
         "broker": [broker for broker in brokers if broker.left_at is None],
     }
-    reader = GroupReader(tables, is_wanted, is_merged=is_merged)
+    reader = GroupReader(tables, is_wanted, is_merged=chosen.is_merged, is_filled=chosen.is_filled)
     named = _choose_named(reader.list_groups(with_topics=levels["group_topic"] > 0), options)
     things["status"] = count_statuses(named) if tables.has("consumer_membership") else []
     fixed = sum(levels[level] * len(things[level]) for level in things)

@@ -121,6 +121,30 @@ def test_each_set_says_unknown_in_its_own_way(tmp_path: Path) -> None:
     assert found.find("kafka_consumergroup_lag", consumergroup="idle") == []
 
 
+def test_kafka_exporter_tells_every_partition_of_a_topic_that_is_read(tmp_path: Path) -> None:
+    """By default it asks for all partitions whose log end it knows, and says -1 of the others."""
+    ends = [_tell_end("orders", p, 100) for p in range(3)] + [_tell_end("orders", 3, None)]
+    ends += [_tell_end("other", 0, 5)]
+    rows = [tell_lag("g", partition=0), tell_lag("g", partition=2, raw_lag=-4, lag=0)]
+    rows.append(tell_lag("idle", topic="other", committed_offset=None, **NO_LAG))
+    found = scrape(make_lake(tmp_path, {"offset_lag": rows, "log_ends": ends}), sets=ALL)
+    assert _list(found, "kafka_consumergroup_lag", consumergroup="g") == [10, -1, -4, None]
+    offsets = _list(found, "kafka_consumergroup_current_offset", consumergroup="g")
+    assert offsets == [90, -1, 90, None]
+    of = {"consumergroup": "g", "topic": "orders"}
+    assert found.find("kafka_consumergroup_current_offset_sum", **of) == [179], "-1 is added up"
+    assert found.find("kafka_consumergroup_lag_sum", **of) == [6], "and here it is not"
+    for name in ("lag", "current_offset", "lag_sum", "current_offset_sum"):
+        assert found.find(f"kafka_consumergroup_{name}", consumergroup="idle") == []
+    assert found.find("kminion_kafka_consumer_group_topic_offset_sum") == [180]
+    lags = _list(found, "kafka_consumergroup_group_lag", group="g")
+    assert lags == [10, None, 0, None], "only kafka_exporter does so"
+
+
+def _tell_end(topic: str, partition: int, end: int | None) -> dict[str, Any]:
+    return {"valid_from_seq": 1, "topic": topic, "partition": partition, "log_end_offset": end}
+
+
 def _list(found: Scraped, name: str, **labels: str) -> list[float | None]:
     of_partition = "partition_id" if name.startswith("kminion") else "partition"
     values = [found.find(name, **labels, **{of_partition: str(p)}) for p in range(4)]
@@ -135,6 +159,7 @@ def test_without_samples_offsets_and_owners_are_told(tmp_path: Path) -> None:
         "consumer_offsets": [{**key, "partition": 0, "committed_offset": 90}, old],
         "ownership_history": [{**key, "partition": 1, "owner": "m-0", "owner_member_id": "m"}],
         "consumer_membership": [{**group, "member_id": "m"}],
+        "partition_state": [{"valid_from_seq": 1, "topic": "t", "partition": p} for p in range(3)],
     }
     found = scrape(make_lake(tmp_path, rows), sets=ALL, detail="partitions")
     assert found.find("zklake_group_partitions", group_id="g") == [2]
@@ -143,7 +168,7 @@ def test_without_samples_offsets_and_owners_are_told(tmp_path: Path) -> None:
     assert "zklake_group_lag" not in found.names
     assert found.find("kafka_consumergroup_group_offset", partition="0") == [90]
     assert math.isnan(found.find("kafka_consumergroup_group_lag", partition="0")[0])
-    assert found.find("kafka_consumergroup_current_offset", partition="1") == [-1]
+    assert _list(found, "kafka_consumergroup_current_offset") == [90, -1, -1, None]
     assert "kminion_kafka_consumer_group_topic_lag" not in found.names
     assert "burrow_kafka_consumer_status" not in found.names
 
