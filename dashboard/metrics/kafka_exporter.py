@@ -143,10 +143,10 @@ _GROUPS: tuple[Family[Any], ...] = (
 KAFKA_EXPORTER = MetricSet(
     name="kafka_exporter",
     title="kafka_exporter",
-    says="Offset and lag are -1 where the group has an offset on other partitions of the topic, but "
-    "none on this one; lag is no sample where the log end is not known, and may be below 0. "
-    "`current_offset_sum` adds up each -1, `lag_sum` leaves it out. Groups that ZooKeeper keeps are "
-    "told under the names of Kafka's groups too.",
+    says="Offset and lag are -1 where the group has an offset on other partitions of the topic, "
+    "but none on this one; lag is no sample where the log end is not known, and may be below 0. "
+    "`current_offset_sum` adds up each -1, `lag_sum` leaves it out. Groups that ZooKeeper keeps "
+    "are told under the names of Kafka's groups too.",
     is_filled=True,
     families=(
         Family(
