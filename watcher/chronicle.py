@@ -13,6 +13,7 @@ from functools import partial
 import msgspec
 
 from watcher.drafts import Draft, draft_sample
+from watcher.long_paths import is_hashed
 from watcher.messages import (
     CREATED,
     DELETED,
@@ -285,8 +286,16 @@ class Chronicle(Teller):
                 self._descend(scan, reply.path, reply.stat)
             elif reply.error != NO_NODE:
                 # Nobody lists its children to us, though we may read them: those we know of.
-                scan.todo.extend(scan.below(reply.path, self.release.known_paths))
+                self._ask_for_known(scan, reply.path)
         self._resolve(reply.path, reading, reply, at_ms)
+
+    def _ask_for_known(self, scan: Scan, path: str) -> None:
+        for known in scan.below(self.release.sealed_path(path), self.release.known_paths):
+            if is_hashed(known):
+                # Its true name is not known: nothing can be asked, and nothing is claimed.
+                scan.settled.add(known)
+            else:
+                scan.todo.append(known)
 
     def _descend(self, scan: Scan, path: str, stat: ZnodeStat) -> None:
         if stat.num_children > 0:

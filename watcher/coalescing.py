@@ -13,6 +13,7 @@ from functools import partial
 from watcher.census import UNCOUNTED
 from watcher.chronicle import Chronicle
 from watcher.drafts import Draft
+from watcher.long_paths import hides_depth
 from watcher.messages import CHILD, DELETED, Reply, WatchEvent, ZnodeStat
 from watcher.release import Release, Slot
 from watcher.scan import Scan
@@ -146,22 +147,19 @@ class CoalescingChronicle(Chronicle):
 
     def _declare_coalesced(self, path: str, stat: ZnodeStat, at_ms: int) -> None:
         """Lives between two looks at a parent: their number is all that can be known."""
+        path = self.release.sealed_path(path)
         known = self.release.tree.counted(path)
-        if known is None or known.row.czxid != stat.czxid:
+        if known is None or known.row.czxid != stat.czxid or hides_depth(path):
             # Another life than the one that was listed: it has a listing of its own.
             return
         if known.cversion == UNCOUNTED:
-            self.release.census.start(
-                self.release.sealed_path(path), stat.cversion, known.num_children
-            )
+            self.release.census.start(path, stat.cversion, known.num_children)
             return
         # The odd one is a child that was gone again before it could be read: the next listing
         # counts its other half.
         lives = (stat.cversion - known.cversion) // 2
         if lives <= 0:
             return
-        self.release.census.start(
-            self.release.sealed_path(path), known.cversion + 2 * lives, known.num_children
-        )
+        self.release.census.start(path, known.cversion + 2 * lives, known.num_children)
         gap = Gap(str(self.release.next_seq), "coalesced", lives=lives, coalescing=True)
         self.release.emit(Draft("gap", path, gap=gap), at_ms)

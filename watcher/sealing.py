@@ -11,12 +11,15 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from watcher.long_paths import is_shortened, shorten
 from zklake.events.envelope import Fidelity
 from zklake.events.paths import classify
 from zklake.events.redaction import Redactor
 
 # JSON writes a control character as \u00XX: six bytes for one.
 _WORST_ESCAPE = 6
+# All of a record but path and data.
+_ENVELOPE_BYTES = 2000
 
 
 class Sealed(NamedTuple):
@@ -51,11 +54,13 @@ class Sealing:
     def __init__(self, redactor: Redactor, max_record_bytes: int) -> None:
         self._redactor = redactor
         self._limit = max_record_bytes
-        # The path as it may be published. Not a method of ours: it is asked four times an event.
-        self.path = redactor.seal_path
         # Most znodes hold no data, and where nothing is, nothing is withheld: the same for every
         # path, but for "null" and "empty".
         self._null, self._empty = self._seal("/", None), self._seal("/", b"")
+
+    def path(self, path: str) -> str:
+        """The path as it may be published, and as it fits a record."""
+        return shorten(self._redactor.seal_path(path), self._redactor.hash_name)
 
     def kind(self, path: str) -> str:
         """The kind of znode a path names."""
@@ -63,6 +68,9 @@ class Sealing:
 
     def seal(self, path: str, data: bytes | None) -> Sealed:
         """What of the data may be published, in the form that fits a record."""
+        if is_shortened(path):
+            # Neither rule nor reader can say by such a path what the data is.
+            return Sealed(None, None, None, self._redactor.hash_data(data), "oversize")
         if data:
             return self._seal(path, data)
         return self._null if data is None else self._empty
@@ -71,21 +79,24 @@ class Sealing:
         kept, fidelity, data_hash = self._redactor.seal(path, self.kind(path), data)
         if kept is None:
             return Sealed(None, None, None, data_hash, fidelity)
-        if len(kept) > self._limit // _WORST_ESCAPE and not self._fits(kept):
-            return self._shrink(kept, data_hash, fidelity == "redacted")
+        room = self._limit - _ENVELOPE_BYTES - _WORST_ESCAPE * len(path)
+        if len(kept) > room // _WORST_ESCAPE and not _fits(kept, room):
+            return _shrink(kept, room, data_hash, fidelity == "redacted")
         try:
             return Sealed(kept.decode(), None, None, data_hash, fidelity)
         except UnicodeDecodeError:
             return Sealed(None, base64.b64encode(kept).decode(), None, data_hash, fidelity)
 
-    def _fits(self, data: bytes) -> bool:
-        try:
-            return len(msgspec.json.encode(data.decode())) <= self._limit
-        except UnicodeDecodeError:
-            return len(data) * 4 // 3 + 4 <= self._limit
 
-    def _shrink(self, data: bytes, data_hash: str, redacted: bool) -> Sealed:
-        packed = base64.b64encode(zlib.compress(data, 6)).decode()
-        if len(packed) > self._limit:
-            return Sealed(None, None, None, data_hash, "oversize")
-        return Sealed(None, None, packed, data_hash, "redacted" if redacted else "exact")
+def _fits(data: bytes, room: int) -> bool:
+    try:
+        return len(msgspec.json.encode(data.decode())) <= room
+    except UnicodeDecodeError:
+        return len(data) * 4 // 3 + 4 <= room
+
+
+def _shrink(data: bytes, room: int, data_hash: str, redacted: bool) -> Sealed:
+    packed = base64.b64encode(zlib.compress(data, 6)).decode()
+    if len(packed) > room:
+        return Sealed(None, None, None, data_hash, "oversize")
+    return Sealed(None, None, packed, data_hash, "redacted" if redacted else "exact")

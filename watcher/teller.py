@@ -9,6 +9,7 @@ from functools import partial
 
 from watcher.drafts import Draft, publish_stat
 from watcher.explain import Explanation, difference, explain
+from watcher.long_paths import is_hashed
 from watcher.messages import CHANGED, CREATED, NO_NODE, Reply, WatchEvent, ZnodeStat
 from watcher.release import Release, Slot
 from watcher.scan import Scan
@@ -97,7 +98,7 @@ class Teller:
         scan = self.scan or Scan("audit", "", base_is_model=True)
         # After a birth in sight all its children's events follow: what was known of them is over.
         is_born = bool(reading.events) and reading.events[0].type == CREATED
-        below = scan.below(path, self.release.known_paths)
+        below = scan.below(self.release.sealed_path(path), self.release.known_paths)
         silent = [p for p in below if self._is_silent(scan, p, is_born)]
         # Found to be another life, its birth unseen: a child may be the new one's, told before its
         # parent was met. The scan will say.
@@ -108,10 +109,17 @@ class Teller:
 
     def _is_silent(self, scan: Scan, path: str, parent_is_born: bool) -> bool:
         """No event and no read of its own tells how the known life of this path ended."""
-        reading = self._reading.get(path)
+        reading = self._find_reading(path)
         if reading is None or not reading.events:
             return path not in scan.settled
         return parent_is_born and not reading.trusted
+
+    def _find_reading(self, path: str) -> Reading | None:
+        """By the model's name of a znode."""
+        if not is_hashed(path):
+            return self._reading.get(path)
+        sealed = self.release.sealed_path
+        return next((r for true, r in self._reading.items() if sealed(true) == path), None)
 
     def _is_older(self, path: str, zxid: int) -> bool:
         row = self.release.row(path)

@@ -53,8 +53,10 @@ class Simulation:
         limit: int = 3,
         sealed: frozenset[str] = frozenset(),
         sealer: Sealer | None = None,
+        paths: tuple[str, ...] = PATHS,
     ) -> None:
         self.random = random.Random(seed)
+        self.paths = paths
         self.sealer = sealer or PlainSealer()
         self.server = FakeZooKeeper(event_zxid=event_zxid, recursive=recursive, sealed=sealed)
         self.log = Log()
@@ -148,11 +150,11 @@ class Simulation:
         elif action == 2 and rnd.random() < 0.3:
             server.set_acl(rnd.choice(sorted(server.nodes)))
         else:
-            self.write_one(rnd.choice(PATHS), None)
+            self.write_one(rnd.choice(self.paths), None)
 
     def write_multi(self) -> None:
         zxid = self.server.begin()
-        for path in self.random.choices(PATHS, k=3):
+        for path in self.random.choices(self.paths, k=3):
             self.write_one(path, zxid)
 
     def write_one(self, path: str, zxid: int | None) -> None:
@@ -165,7 +167,7 @@ class Simulation:
             else:
                 server.set(path, value, zxid)
         elif parent(path) in server.nodes and not server.nodes[parent(path)].owner:
-            is_leaf = not any(other.startswith(path + "/") for other in PATHS)
+            is_leaf = not any(other.startswith(path + "/") for other in self.paths)
             owner = rnd.randrange(1, 4) if is_leaf and rnd.random() < 0.5 else 0
             server.create(path, value, owner, zxid)
 

@@ -41,7 +41,7 @@ Fidelity = Literal[
     "superseded",  # a later write won before we could read this value
     "redacted",  # the data is withheld by policy; version, length and keyed hash stay
     "unreadable",  # ZooKeeper's ACL withholds it
-    "oversize",  # larger than a record may be; length and keyed hash stay
+    "oversize",  # data or path is larger than a record may be; length and keyed hash stay
 ]
 
 Origin = Literal[
@@ -129,7 +129,9 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     # The contract's version; a reader that meets a higher one sets the record aside.
     # (A factory, so that omit_defaults leaves it on the wire.)
     v: int = msgspec.field(default_factory=lambda: VERSION)
-    # The znode, as seen inside the chroot; ids of delegation tokens are keyed hashes.
+    # The znode, as seen inside the chroot; ids of delegation tokens are keyed hashes, and so is
+    # what follows `...~`, where a name is longer than 4096 characters or the path above it than
+    # 12288: lives below such a path are not counted.
     path: str | None = None
     # The kind of znode, from the table below.
     kind: str | None = None

@@ -29,7 +29,8 @@ from zklake.events.payloads.reading import Unreadable
 
 # Token ids stand here as names; id and one leaked key give the token's HMAC.
 TOKENS = "/delegation_token/tokens/"
-_SEALED_NAME = re.compile(r"~[0-9a-f]{16}")
+# The dots: below a path that is too long (watcher/long_paths.py).
+_SEALED_NAME = re.compile(r"(?:\.\.\.)?~[0-9a-f]{16}")
 
 _QUOTAS = frozenset(
     {
@@ -85,12 +86,15 @@ class Redactor:
         """16 hex digits that tell equal data from changed data, and nothing else."""
         return hashlib.blake2b(data or b"", key=self._key, digest_size=8).hexdigest()
 
+    def hash_name(self, name: str) -> str:
+        """16 hex digits that stand for a name."""
+        raw = name.encode(errors="surrogatepass")
+        return hashlib.blake2b(raw, key=self._key, digest_size=8, person=b"path").hexdigest()
+
     def _seal_name(self, name: str) -> str:
         if not name or _SEALED_NAME.fullmatch(name):
             return name
-        raw = name.encode(errors="surrogatepass")
-        keyed = hashlib.blake2b(raw, key=self._key, digest_size=8, person=b"path")
-        return "~" + keyed.hexdigest()
+        return "~" + self.hash_name(name)
 
     def _keep(self, path: str, name: str, data: bytes) -> bytes | None:
         kind = KIND_BY_NAME.get(name, UNKNOWN)

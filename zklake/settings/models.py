@@ -131,7 +131,7 @@ class WatcherSettings(Group):
     """Ask the watched brokers for log ends and Kafka-stored groups."""
     sample_interval_s: Annotated[int, Field(ge=1)] = 10
     """Seconds from one sampling round to the next."""
-    max_record_bytes: Annotated[int, Field(ge=1000)] = 900_000
+    max_record_bytes: Annotated[int, Field(ge=1000, le=2 << 20)] = 900_000
     """Znodes that make a larger record are published as oversize, without data."""
 
 
