@@ -14,7 +14,7 @@ S = TypeVar("S")
 
 ClusterLevel = Literal["cluster", "broker", "status", "taken_ms"]
 TopicLevel = Literal["topic", "topic_ends", "log", "replicas"]
-GroupLevel = Literal["group", "group_topic", "group_partition"]
+GroupLevel = Literal["group", "group_commits", "group_topic", "group_partition"]
 # These change without the tables: by a clock, or by who is up.
 NowLevel = Literal["pulse", "part", "seen_broker", "group_now", "left_out"]
 BurrowLevel = Literal["burrow_group", "burrow_partition"]

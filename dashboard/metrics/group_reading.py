@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 
 from dashboard.metrics import group_sql
-from dashboard.metrics.groups import Group, GroupTopic, Key, Owner, Partition, Sums
+from dashboard.metrics.groups import Commits, Group, GroupTopic, Key, Owner, Partition, Sums
 from dashboard.tables import Row, Tables
 
 LAG_READS = ("offset_lag",)
@@ -72,6 +72,13 @@ class GroupReader:
             for partitions in by_group.values()
             for one in sorted(partitions, key=lambda one: (one.topic, one.partition))
         ]
+
+    def list_commits(self, groups: Collection[Group]) -> list[Commits]:
+        """Of those of these groups that ZooKeeper keeps, in their order."""
+        rows = self._tables.ask(group_sql.COMMITS, "consumer_offsets")
+        commits = {row["group_id"]: row["commits"] for row in rows}
+        ids = [group.group_id for group in groups]
+        return [Commits(one, commits[one]) for one in ids if one in commits]
 
     def _merge(self, source: str) -> str:
         both = [row["group_id"] for row in self._ask(group_sql.BOTH.format(source=source))]

@@ -121,6 +121,13 @@ SELECT coordinator, group_id, count(*) AS rebalances,
 FROM rebalances
 GROUP BY coordinator, group_id
 """
+# A znode counts its writes, also those that nobody saw; Kafka counts no commits.
+COMMITS = """
+SELECT group_id, sum(CAST(znode_version AS BIGINT) + 1) AS commits
+FROM consumer_offsets
+WHERE is_open AND znode_version >= 0
+GROUP BY group_id
+"""
 OWNERS = """
 SELECT group_id, member_id, host, client_id
 FROM consumer_membership

@@ -34,6 +34,13 @@ class GroupTopic(NamedTuple):
     sums: Sums
 
 
+class Commits(NamedTuple):
+    """How often a group committed a partition since ZooKeeper keeps it."""
+
+    group_id: str
+    commits: int
+
+
 class Owner(NamedTuple):
     """Who has a partition."""
 

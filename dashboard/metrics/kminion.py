@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.metrics.cluster import Broker, Cluster
 from dashboard.metrics.family import Family, MetricSet, Shape
-from dashboard.metrics.groups import Group, GroupTopic, Partition
+from dashboard.metrics.groups import Commits, Group, GroupTopic, Partition
 from dashboard.metrics.topics import Ends, Topic
 from dashboard.pulse import Pulse
 from zklake import __version__
@@ -60,6 +60,7 @@ GROUP_INFO = Shape[Group](
     "group", ("group_id", "protocol", "protocol_type", "state", "coordinator_id"), _write_group
 )
 GROUP = Shape[Group]("group", ("group_id",), lambda one: (one.group_id,))
+COMMITS = Shape[Commits]("group_commits", ("group_id",), lambda one: (one.group_id,))
 GROUP_TOPIC = Shape[GroupTopic](
     "group_topic", ("group_id", "topic_name"), lambda one: (one.group_id, one.topic)
 )
@@ -70,7 +71,7 @@ PARTITION = Shape[Partition](
 )
 
 _DISKS = "how full the brokers' disks are is not in ZooKeeper, and is not sampled"
-_COMMITS = "each commit is a row of `consumer_offsets`, but nobody counts them all at every scrape"
+_COMMITS = "of the commits that Kafka keeps only the last of an interval is sampled"
 _CANARY = "we write nothing into the watched cluster, so there is no canary"
 
 KMINION = MetricSet(
@@ -161,12 +162,18 @@ KMINION = MetricSet(
             GROUP_TOPIC,
             lambda one: one.sums.lag,
         ),
+        Family(
+            "kminion_kafka_consumer_group_offset_commits_total",
+            "Commits of the consumer group, of each partition, while ZooKeeper keeps its offsets",
+            COMMITS,
+            lambda one: one.commits,
+            is_counter=True,
+        ),
     ),
     lacks=(
         ("kminion_kafka_broker_log_dir_size_total_bytes", _DISKS),
         ("kminion_kafka_topic_log_dir_size_total_bytes", _DISKS),
         ("kminion_exporter_offset_consumer_records_consumed_total", _COMMITS),
-        ("kminion_kafka_consumer_group_offset_commits_total", _COMMITS),
         ("kminion_end_to_end_*", _CANARY),
     ),
 )

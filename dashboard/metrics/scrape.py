@@ -59,7 +59,7 @@ def _write_set(
         text = write_metrics(still, tables.cluster, things, form)
         return _Written(text, replace(snapshot, things={}))
 
-    reads = (*name_reads(tables), *(JUDGE_READS if is_judged else ()))
+    reads = (*name_reads(tables, families), *(JUDGE_READS if is_judged else ()))
     written = tables.derive(("metrics", chosen.name, options, form), reads, make)
     moving = [family for family in families if family.shape.is_of_now]
     things = look(written.snapshot, pulse)

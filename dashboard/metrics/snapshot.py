@@ -40,9 +40,12 @@ class Snapshot:
     left_out: int
 
 
-def name_reads(tables: Tables) -> tuple[str, ...]:
-    """The tables whose news make another snapshot."""
-    return (*list_reads(tables), "consumer_membership", "rebalances", *cluster.READS)
+def name_reads(tables: Tables, families: Iterable[Family[Any]]) -> tuple[str, ...]:
+    """The tables whose news make another snapshot of these families."""
+    reads = (*list_reads(tables), "consumer_membership", "rebalances", *cluster.READS)
+    # It has news with every batch: only for those that ask for it.
+    is_counted = any(family.shape.level == "group_commits" for family in families)
+    return (*reads, "consumer_offsets") if is_counted else reads
 
 
 def take_snapshot(
@@ -64,6 +67,7 @@ def take_snapshot(
     room = options.most_series - fixed
     groups, left = _cut(choose_groups(named, options), lambda one: _price(one, levels), room)
     things["group"] = groups
+    things["group_commits"] = reader.list_commits(groups) if levels["group_commits"] else []
     things["group_topic"] = [topic for group in groups for topic in group.topics]
     things["group_partition"] = _list_partitions(reader, groups, named, options, levels)
     room -= sum(_price(group, levels) for group in groups)
@@ -90,7 +94,7 @@ def _choose_named(groups: Iterable[Group], options: MetricOptions) -> list[Group
 
 
 def _price(group: Group, levels: Mapping[Level, int]) -> int:
-    of_group = levels["group"] + levels["group_now"] + levels["burrow_group"]
+    of_group = sum(levels[one] for one in ("group", "group_commits", "group_now", "burrow_group"))
     of_partition = levels["group_partition"] + levels["burrow_partition"]
     of_topics = levels["group_topic"] * len(group.topics)
     return of_group + of_topics + of_partition * group.sums.partitions

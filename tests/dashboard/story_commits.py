@@ -76,5 +76,6 @@ def _commit(
             partition=partition,
             committed_offset=offset,
             is_known=True,
+            znode_version=place if coordinator == "zookeeper" else None,
             ended_by=None if is_last else "changed",
         )

@@ -151,6 +151,22 @@ def _list(found: Scraped, name: str, **labels: str) -> list[float | None]:
     return [one[0] if one else None for one in values]
 
 
+def test_commits_are_counted_as_zookeeper_counts_them(tmp_path: Path) -> None:
+    def commit(group: str, partition: int, version: int | None, **columns: Any) -> dict[str, Any]:
+        key = {"valid_from_seq": 1, "coordinator": "zookeeper", "group_id": group, "topic": "t"}
+        return {**key, "partition": partition, "znode_version": version, **columns}
+
+    past = {"valid_to_at": "2026-01-01T00:00:00Z"}
+    commits = [commit("g", 0, 6), commit("g", 1, 0), commit("g", 0, 5, **past)]
+    commits.append(commit("new", 0, None, coordinator="kafka"))
+    rows = {"offset_lag": [tell_lag("g"), tell_lag("new")], "consumer_offsets": commits}
+    found = scrape(make_lake(tmp_path, rows), "/metrics/kminion")
+    name = "kminion_kafka_consumer_group_offset_commits_total"
+    assert found.find(name, group_id="g") == [8], "also those that nobody saw"
+    assert found.find(name, group_id="new") == [], "Kafka counts none"
+    assert scrape(str(tmp_path), "/metrics/kminion", top=1).find(name) == [8]
+
+
 def test_without_samples_offsets_and_owners_are_told(tmp_path: Path) -> None:
     group = {"valid_from_seq": 1, "coordinator": "zookeeper", "group_id": "g"}
     key = {**group, "topic": "t"}
