@@ -52,14 +52,22 @@ FROM znode_events WHERE op = 'log_ends' AND log_ends['round'] IS NOT NULL AND se
 # So far back curves reach: 14 days, and the hour of their last point.
 _CURVE_MS = (14 * 24 + 1) * 3_600_000
 _LAST_STATES = """
-SELECT group_state['group_id'] AS group_id, group_state['generation'] AS generation,
+WITH states AS (
+  SELECT group_state['group_id'] AS group_id, group_state, seq,
+    row_number() OVER (PARTITION BY group_state['group_id'] ORDER BY seq DESC) AS place
+  FROM znode_events WHERE op = 'group_state' AND seq > {since} AND seq <= {seq}
+), members AS (
+  SELECT group_id, unnest(group_state['members']) AS member FROM states WHERE place = 1
+), assigned AS (
+  SELECT group_id, bool_and(member['assignment'] IS NOT NULL) AS is_assigned
+  FROM members GROUP BY group_id
+)
+SELECT states.group_id AS group_id, group_state['generation'] AS generation,
   group_state['state'] AS state, group_state['protocol_type'] AS protocol_type, seq,
   group_state['members'] IS NULL AS is_untold, group_state['member_count'] AS member_count,
-  coalesce(group_state['tombstone'], false) AS tombstone
-FROM (
-  SELECT group_state, seq,
-    row_number() OVER (PARTITION BY group_state['group_id'] ORDER BY seq DESC) AS place
-  FROM znode_events WHERE op = 'group_state' AND seq > {since} AND seq <= {seq})
+  coalesce(group_state['tombstone'], false) AS tombstone,
+  coalesce(assigned.is_assigned, true) AS is_assigned
+FROM states LEFT JOIN assigned ON assigned.group_id = states.group_id
 WHERE place = 1"""
 
 

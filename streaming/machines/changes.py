@@ -103,6 +103,8 @@ class KafkaGroup:
     seen_seq: int
     # None: members did not fit the record, and are not known; then nobody stands in `members`.
     has_members: bool | None = False
+    # False: of some member it is not known what it was assigned.
+    is_assigned: bool = True
 
 
 Thing = MemberState | OwnerState | TopicState | KafkaGroup

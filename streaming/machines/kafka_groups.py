@@ -42,6 +42,7 @@ def take_state(standing: Standing, event: Event, said: GroupState) -> Iterator[C
         said.protocol_type,
         event.seq,
         bool(told) if is_known else None,
+        all(member.assignment is not None for member in told),
     )
     yield from _turn_group(standing, said.group_id, None if said.tombstone else after, "event")
 
@@ -118,7 +119,8 @@ def _turn_group(
 def _tell(group: KafkaGroup | None) -> tuple[Any, ...] | None:
     if group is None:
         return None
-    return group.generation, group.state, group.protocol_type, group.has_members
+    known = group.has_members, group.is_assigned
+    return group.generation, group.state, group.protocol_type, *known
 
 
 def _read_member(member: Member, seq: int) -> MemberState:

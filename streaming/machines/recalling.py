@@ -102,11 +102,17 @@ def _recall_state(row: Row, czxid: int | None) -> State:
 
 
 def _recall_group(row: Row) -> KafkaGroup:
-    """group_id, generation, state, protocol_type, seq (of the record), has_members: see KafkaGroup.
+    """group_id, generation, state, protocol_type, seq (of the record); has_members, is_assigned:
+    see KafkaGroup.
 
     From znode_events: the last record with op group_state of each group up to that seq, without
     tombstones, and without those before the last complete_since_seq that counted.
     """
     return KafkaGroup(
-        row["generation"], row["state"], row["protocol_type"], row["seq"], row["has_members"]
+        row["generation"],
+        row["state"],
+        row["protocol_type"],
+        row["seq"],
+        row["has_members"],
+        row["is_assigned"],
     )

@@ -20,6 +20,7 @@ from streaming.machines.changes import (
     PartitionKey,
     TopicState,
 )
+from streaming.machines.subscriptions import ANYTHING, Subscribed
 from streaming.machines.znodes import MEMBER, OWNER, TOPIC, take
 from streaming.steps.surroundings import Surroundings
 from zklake.events.envelope import Event
@@ -45,12 +46,20 @@ class Standing:
         """Between a gap and the next in_sync: nothing that compares two paths may be concluded."""
         return bool(self.gaps)
 
-    def is_live(self, group: GroupKey) -> bool:
-        """Whether anybody is a member, also where nobody could say who."""
-        if self.members.get(group):
-            return True
-        known = self.kafka_groups.get(group.group_id) if group.coordinator == "kafka" else None
-        return known is not None and known.has_members is None
+    def find_subscribed(self, group: GroupKey) -> Subscribed:
+        """What its members read, also where nobody could say who is one."""
+        known = self._find_kafka(group)
+        if known is not None and known.has_members is None:
+            return ANYTHING
+        return Subscribed.read(self.members.get(group, {}).values())
+
+    def tells_owners(self, group: GroupKey) -> bool:
+        """Whether a partition that nobody is said to own has no owner."""
+        known = self._find_kafka(group)
+        return known is None or (known.has_members is not None and known.is_assigned)
+
+    def _find_kafka(self, group: GroupKey) -> KafkaGroup | None:
+        return self.kafka_groups.get(group.group_id) if group.coordinator == "kafka" else None
 
     def follow(self, event: Event, around: Surroundings) -> tuple[Change, ...]:
         """Take one event; what it changed, in a fixed order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from streaming.machines.changes import MemberState
@@ -35,18 +36,37 @@ def match_source(source: Source, topics: Iterable[str]) -> set[str] | None:
     return {source.text} if source.is_static else match_topics(*source, topics)
 
 
-def find_read(members: Iterable[MemberState], topics: Collection[str]) -> set[str]:
-    """Those of the topics that some member reads: all, where of one member nobody can say."""
-    sources: set[Source] = set()
-    for member in members:
-        named = list_sources(member)
-        if named is None:
+@dataclass(frozen=True, slots=True)
+class Subscribed:
+    """What the members of a group read between them."""
+
+    names: frozenset[str] = frozenset()
+    wildcards: frozenset[Source] = frozenset()
+    # False: of some member nobody can say what it reads.
+    is_known: bool = True
+
+    @classmethod
+    def read(cls, members: Iterable[MemberState]) -> Subscribed:
+        """From members as they stand."""
+        names: set[str] = set()
+        wildcards: set[Source] = set()
+        for member in members:
+            if member.subscription is None:
+                return ANYTHING
+            if (member.pattern or _STATIC) == _STATIC:
+                names.update(member.subscription)
+            else:
+                wildcards.update(list_sources(member) or ())
+        if any(match_source(each, ()) is None for each in wildcards):
+            return ANYTHING
+        return cls(frozenset(names), frozenset(wildcards))
+
+    def find_read(self, topics: Collection[str]) -> set[str]:
+        """Those of the topics that some member reads, as far as anybody can say."""
+        if not self.is_known:
             return set(topics)
-        sources.update(named)
-    read: set[str] = set()
-    for source in sources:
-        matched = match_source(source, topics)
-        if matched is None:
-            return set(topics)
-        read |= matched
-    return read.intersection(topics)
+        read = self.names.intersection(topics)
+        return set(read).union(*(match_source(each, topics) or () for each in self.wildcards))
+
+
+ANYTHING = Subscribed(is_known=False)

@@ -28,9 +28,20 @@ def pack_commits(commits: Iterable[Commit]) -> list[GroupCommits]:
 
 
 def pack_state(state: GroupState) -> GroupState:
-    """A group; without its members where they do not fit, only their number."""
-    fits = len(encode(state)) <= RECORD_BYTES
-    return state if fits else msgspec.structs.replace(state, members=None)
+    """A group; one that does not fit loses its subscriptions, and if need be its members.
+
+    Each member subscribes to all topics, but a partition has one owner: so the former are larger.
+    """
+    if _fits(state):
+        return state
+    replace = msgspec.structs.replace
+    members = tuple(replace(each, subscription=None) for each in state.members or ())
+    shorter = replace(state, members=members)
+    return shorter if _fits(shorter) else replace(state, members=None)
+
+
+def _fits(state: GroupState) -> bool:
+    return len(encode(state)) <= RECORD_BYTES
 
 
 def cut(items: Iterable[T]) -> Iterator[tuple[T, ...]]:

@@ -103,11 +103,11 @@ class Evaluation:
 
 def _begin(subject: Subject, at_ms: int) -> Facts:
     """What is known of a subject that begins."""
-    is_live, commit = subject.group.is_live, subject.commit
+    is_live, commit = subject.is_live, subject.commit
     facts = Facts(
         progress_ms=at_ms,
         rising_ms=at_ms,
-        unowned_ms=None if subject.has_owner else at_ms,
+        unowned_ms=at_ms if subject.is_unowned else None,
         left_ms=None if is_live else at_ms,
         is_peopled=is_live,
     )

@@ -68,8 +68,7 @@ class LagMachine:
     ) -> None:
         """Take one event, after the standing has."""
         self._seq = event.seq
-        for change in changes:
-            self._news.take_change(change, event, standing)
+        self._news.take_changes(changes, event, standing)
         self._news.take_commits(event, standing, around)
         if event.log_ends is not None:
             self._entries += event.log_ends.partitions

@@ -5,6 +5,7 @@ Nothing of it touches a row; the next round looks at it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from streaming.machines.changes import Change, PartitionKey, TopicState
@@ -27,15 +28,20 @@ class News:
     after_seq: int | None = None
     _complete_seq: int | None = None
 
-    def take_change(self, change: Change, event: Event, standing: Standing) -> None:
+    def take_changes(self, changes: Sequence[Change], event: Event, standing: Standing) -> None:
         """Something else stands now."""
+        for change in changes:
+            self._take_change(change, event, standing)
+        groups = {c.group: None for c in changes if c.group and not c.kind.startswith("owner_")}
+        for group in groups:
+            self.subjects.note_members(group, standing, event.observed_at_ms)
+
+    def _take_change(self, change: Change, event: Event, standing: Standing) -> None:
         group, topic = change.group, change.topic
         if change.kind.startswith("owner_") and group is not None and topic is not None:
             key = PartitionKey(topic, change.partition or 0)
             word = "resync" if change.cause == "resync" else "deleted"
             self.subjects.note_owner(group, key, standing, word, event.observed_at_ms)
-        elif group is not None:
-            self.subjects.note_members(group, standing, event.observed_at_ms)
         elif change.kind == "topic_deleted" and topic is not None:
             before = change.before.incarnation if isinstance(change.before, TopicState) else None
             self.topics.note_end(topic, event.seq, before)

@@ -49,14 +49,14 @@ def judge(
     t: Thresholds,
 ) -> Status:
     """The first rule that holds. A null lag is neither 0 nor above."""
-    is_live = subject.group.is_live
+    is_live = subject.is_live
     if not is_live and _is_abandoned(facts, at_ms, t):
         return Status("ABANDONED", facts.left_ms)
     if facts.rewound_from is not None and reason not in _NO_OFFSET:
         return Status("REWIND", facts.rewound_ms)
     if not is_live and lag and (since := _find_stop(facts, at_ms, t)) is not None:
         return Status("STOPPED", since)
-    if is_live and not subject.has_owner and reason != TOPIC_GONE:
+    if subject.is_unowned and reason != TOPIC_GONE:
         unowned_ms = at_ms if facts.unowned_ms is None else facts.unowned_ms
         if at_ms - unowned_ms >= t.unowned_after_ms:
             return Status("UNOWNED", unowned_ms)

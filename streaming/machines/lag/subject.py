@@ -12,6 +12,7 @@ import msgspec
 
 from streaming.machines.changes import GroupKey, PartitionKey
 from streaming.machines.lag.place import Place
+from streaming.machines.subscriptions import Subscribed
 from streaming.sights import State
 
 
@@ -50,14 +51,14 @@ class Facts(msgspec.Struct, omit_defaults=True, gc=False):
     # When lag last fell, was 0 or unknown, and what it was then.
     rising_ms: int = 0
     rising_lag: int | None = None
-    # When the owner went.
+    # Since when it is unowned (see Subject).
     unowned_ms: int | None = None
     # The offset before it fell, and when it did.
     rewound_from: int | None = None
     rewound_ms: int | None = None
-    # When the group's last member left.
+    # When the last member left that read the topic.
     left_ms: int | None = None
-    # Whether anybody was seen in the group since the subject began.
+    # Whether anybody was seen that read it since the subject began.
     is_peopled: bool = False
     reference: Reference | None = None
 
@@ -94,7 +95,11 @@ class Group:
     """A group, and what it has to do with which partition."""
 
     key: GroupKey
-    is_live: bool = False
+    subscribed: Subscribed
+    # Whether a partition that nobody is said to own has no owner.
+    tells_owners: bool
+    # Of the topics of its subjects: whether a member reads it.
+    live: dict[str, bool] = field(default_factory=dict)
     subjects: dict[PartitionKey, Subject] = field(default_factory=dict)
 
 
@@ -128,6 +133,16 @@ class Subject:
     # Until when the same inputs give the same row, and by which version of the place.
     quiet_until_ms: int = 0
     version: int = -1
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a member of the group reads the topic, as far as anybody can say."""
+        return self.group.live[self.place.topic]
+
+    @property
+    def is_unowned(self) -> bool:
+        """Whether somebody should own it, and nobody does."""
+        return not self.has_owner and self.is_live and self.group.tells_owners
 
     @property
     def is_there(self) -> bool:

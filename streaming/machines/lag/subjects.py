@@ -16,15 +16,15 @@ class Subjects:
     """Who is or may become a row of offset_lag.
 
     Facts change only with rounds. What happens to owners and members between two of them is marked:
-    when it ended, or None where it stands; of several the last counts.
+    since when nobody is there, or None where somebody is; of several the last counts.
     """
 
     places: Places
     groups: dict[GroupKey, Group] = field(default_factory=dict)
     # Those whose commits the next round must look at.
     waiting: dict[Subject, None] = field(default_factory=dict)
-    _owner_marks: dict[Subject, int | None] = field(default_factory=dict)
-    _group_marks: dict[GroupKey, int | None] = field(default_factory=dict)
+    _unowned_marks: dict[Subject, int | None] = field(default_factory=dict)
+    _left_marks: dict[Subject, int | None] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Subject]:
         return (each for group in self.groups.values() for each in group.subjects.values())
@@ -38,7 +38,10 @@ class Subjects:
         """A subject, made when missing."""
         known = self.groups.get(group)
         if known is None:
-            known = self.groups[group] = Group(group, standing.is_live(group))
+            subscribed = standing.find_subscribed(group)
+            known = self.groups[group] = Group(group, subscribed, standing.tells_owners(group))
+        if key.topic not in known.live:
+            known.live[key.topic] = bool(known.subscribed.find_read((key.topic,)))
         subject = known.subjects.get(key)
         if subject is None:
             subject = known.subjects[key] = Subject(known, self.places.get(*key))
@@ -63,7 +66,8 @@ class Subjects:
         if subject.twin is not None:
             subject.twin.twin, subject.twin.version = None, -1
         self.waiting.pop(subject, None)
-        self._owner_marks.pop(subject, None)
+        self._unowned_marks.pop(subject, None)
+        self._left_marks.pop(subject, None)
 
     def note_owner(
         self, group: GroupKey, key: PartitionKey, standing: Standing, word: str, at_ms: int
@@ -77,18 +81,34 @@ class Subjects:
             subject = self.get(group, key, standing)
         if subject.has_owner and owner is None:
             subject.gone_by = word
+        was_unowned = subject.is_unowned
         subject.has_owner = owner is not None
         subject.owner = None if owner is None else owner.owner
         subject.owner_member_id = None if owner is None else owner.owner_member_id
         subject.version = -1
-        self._owner_marks[subject] = at_ms if owner is None else None
+        self._mark_unowned(subject, was_unowned, at_ms)
+
+    def _mark_unowned(self, subject: Subject, was_unowned: bool, at_ms: int) -> None:
+        if subject.is_unowned != was_unowned:
+            self._unowned_marks[subject] = None if was_unowned else at_ms
 
     def note_members(self, group: GroupKey, standing: Standing, at_ms: int) -> None:
-        """Members of a group came or went."""
+        """Members of a group came, went or subscribed anew; once per event, after its owners."""
         known = self.groups.get(group)
-        if known is not None and known.is_live != standing.is_live(group):
-            known.is_live = not known.is_live
-            self._group_marks[group] = None if known.is_live else at_ms
+        if known is None:
+            return
+        now = standing.find_subscribed(group), standing.tells_owners(group)
+        if now == (known.subscribed, known.tells_owners):
+            return
+        former = [(each, each.is_live, each.is_unowned) for each in known.subjects.values()]
+        known.subscribed, known.tells_owners = now
+        topics = {key.topic for key in known.subjects}
+        read = known.subscribed.find_read(topics)
+        known.live = {topic: topic in read for topic in topics}
+        for subject, was_live, was_unowned in former:
+            if subject.is_live != was_live:
+                self._left_marks[subject] = at_ms if was_live else None
+            self._mark_unowned(subject, was_unowned, at_ms)
 
     def note_topic(self, topic: str, incarnation: int | None) -> None:
         """A topic came to stand: commits that found none are taken for its own."""
@@ -102,18 +122,17 @@ class Subjects:
 
     def apply_marks(self) -> None:
         """Make the marks facts; of subjects without a row there are none."""
-        for subject, unowned_ms in self._owner_marks.items():
+        for subject, unowned_ms in self._unowned_marks.items():
+            subject.version = -1
             if subject.facts is not None:
                 subject.facts.unowned_ms = unowned_ms
-        for key, left_ms in self._group_marks.items():
-            group = self.groups.get(key)
-            for subject in group.subjects.values() if group is not None else ():
-                subject.version = -1
-                if subject.facts is not None:
-                    subject.facts.left_ms, subject.facts.is_peopled = left_ms, True
+        for subject, left_ms in self._left_marks.items():
+            subject.version = -1
+            if subject.facts is not None:
+                subject.facts.left_ms, subject.facts.is_peopled = left_ms, True
         self.drop_marks()
 
     def drop_marks(self) -> None:
         """Forget the marks: the rows have it all."""
-        self._owner_marks.clear()
-        self._group_marks.clear()
+        self._unowned_marks.clear()
+        self._left_marks.clear()

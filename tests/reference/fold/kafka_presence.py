@@ -21,6 +21,8 @@ class KafkaPresence:
         self.commits: dict[Subject, Commit] = {}
         # Groups of which it is not known who is in them.
         self.unknown: set[Group] = set()
+        # Groups of which some member may own more than was said.
+        self.unassigned: set[Group] = set()
         # When each was last said.
         self.said: dict[Group | Subject, int] = {}
 
@@ -63,7 +65,10 @@ class KafkaPresence:
         if state.members is None:
             if state.state != "Empty":
                 self.unknown.add(group)
+                self.unassigned.add(group)
             return
+        if any(member.assignment is None for member in state.members):
+            self.unassigned.add(group)
         for member in state.members:
             self._name(event, (group, member.member_id), member, members)
             for assigned in member.assignment or ():
@@ -98,6 +103,7 @@ class KafkaPresence:
         self.members = {key: one for key, one in self.members.items() if key[0] != group}
         self.owners = {key: one for key, one in self.owners.items() if key.group != group}
         self.unknown.discard(group)
+        self.unassigned.discard(group)
         self.said.pop(group, None)
 
     def _forget_before(self, seq: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.reference.fold.presence import Moment
+from tests.reference.fold.rebalance_changes import is_known, subscribes
 from tests.reference.fold.things import Commit, Subject
 
 
@@ -21,6 +22,21 @@ def is_of_another(subject: Subject, commit: Commit, moments: list[Moment]) -> bo
     stood = [moment.topics.get(subject.topic) for moment in before + after]
     known = [one.czxid for one in stood if one is not None and one.czxid is not None]
     return known[0] != topic.czxid
+
+
+def is_read(subject: Subject, moment: Moment) -> bool:
+    """Somebody is there who reads the topic, or may."""
+    if subject.group in moment.unknown_groups:
+        return True
+    members = [member for (group, _), member in moment.members.items() if group == subject.group]
+    return any(not is_known(member) or subscribes(member, subject.topic) for member in members)
+
+
+def is_unowned(subject: Subject, moment: Moment) -> bool:
+    """Somebody should own it, and surely nobody does."""
+    if subject in moment.owners or subject.group in moment.unassigned_groups:
+        return False
+    return is_read(subject, moment)
 
 
 class Facts:
@@ -81,17 +97,17 @@ class Facts:
         self.lag = lag
 
     def find_left_ms(self, moments: list[Moment]) -> int | None:
-        """When the last member left; None while one is there."""
-        return self._find_end(moments, lambda moment: self.subject.group in moment.live_groups)
+        """When the last member left that read the topic; None while one is there."""
+        return self._find_end(moments, lambda moment: is_read(self.subject, moment))
 
     def find_unowned_ms(self, moments: list[Moment]) -> int | None:
-        """When the owner went; None while one is there."""
-        return self._find_end(moments, lambda moment: self.subject in moment.owners)
+        """Since when nobody owns it that should; None while it is not so."""
+        return self._find_end(moments, lambda moment: not is_unowned(self.subject, moment))
 
-    def was_live(self, moments: list[Moment]) -> bool:
-        """Somebody was in the group since this began."""
+    def was_read(self, moments: list[Moment]) -> bool:
+        """Somebody was there who read the topic since this began."""
         since = [moment for moment in moments if moment.event.seq >= self.began_seq]
-        return any(self.subject.group in moment.live_groups for moment in since)
+        return any(is_read(self.subject, moment) for moment in since)
 
     def _find_end(self, moments: list[Moment], is_there: Callable[[Moment], bool]) -> int | None:
         """Back to the event after the last at which it was there; not before the first row."""

@@ -34,7 +34,6 @@ def _find(
     at = moments[-1].event.observed_at_ms
     lag, committed = columns["lag"], columns["committed_offset"]
     is_behind = lag is not None and lag > 0
-    is_live = facts.subject.group in moments[-1].live_groups
     is_owned = facts.subject in moments[-1].owners
     left_ms, unowned_ms = facts.find_left_ms(moments), facts.find_unowned_ms(moments)
     stuck_ms = max(facts.progress_ms, facts.lag_since_ms or 0)
@@ -47,13 +46,13 @@ def _find(
         return "REWIND", facts.rewound_ms
     is_stuck = at - stuck_ms >= limits.stalled_after_s * 1000
     if left_ms is not None and is_behind:
-        if facts.was_live(moments):
+        if facts.was_read(moments):
             return "STOPPED", max(left_ms, facts.lag_since_ms or 0)
         if is_stuck:
             # Nobody was ever seen in the group: it may well be alive.
             return "STOPPED", stuck_ms
     is_unowned = unowned_ms is not None and at - unowned_ms >= limits.unowned_after_s * 1000
-    if is_live and is_unowned and columns["reason"] != "topic_gone":
+    if is_unowned and columns["reason"] != "topic_gone":
         return "UNOWNED", unowned_ms
     if is_owned and is_behind and is_stuck:
         return "STALLED", stuck_ms

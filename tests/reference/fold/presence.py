@@ -61,10 +61,11 @@ class Moment:
     owners: dict[Subject, Owner]
     topics: dict[str, Topic]
     commits: dict[Subject, Commit]
-    live_groups: frozenset[Group]
     kafka_groups: frozenset[Group]
     # Those of them of which it is not known who is in them; they may be live.
     unknown_groups: frozenset[Group]
+    # Those of which an owner may not have been told.
+    unassigned_groups: frozenset[Group]
     moves: tuple[Move, ...]
     is_blind: bool
 
@@ -105,9 +106,9 @@ class _Presence:
             owners=now["owner"],  # type: ignore[arg-type]
             topics=now["topic"],  # type: ignore[arg-type]
             commits=now["commit"],  # type: ignore[arg-type]
-            live_groups=frozenset(self.kafka.unknown) | {key[0] for key in now["member"]},
             kafka_groups=frozenset(n for n in self.kafka.said if isinstance(n, Group)),
             unknown_groups=frozenset(self.kafka.unknown),
+            unassigned_groups=frozenset(self.kafka.unassigned),
             moves=tuple(moves),
             is_blind=is_blind,
         )

@@ -70,13 +70,13 @@ class LagLog:
         czxid = self.zxid + 1 if op == "create" else 50
         return self.znode(op, path, "offset", str(offset), czxid=czxid, version=self.seq)
 
-    def join(self, group: str, topic: str = "t") -> int:
-        data = f'{{"version":1,"subscription":{{"{topic}":1}},"pattern":"static"}}'
-        path = f"/consumers/{group}/ids/m"
+    def join(self, group: str, topic: str = "t", pattern: str = "static", member: str = "m") -> int:
+        data = f'{{"version":1,"subscription":{{"{topic}":1}},"pattern":"{pattern}"}}'
+        path = f"/consumers/{group}/ids/{member}"
         return self.znode("create", path, "consumer", data, czxid=self.zxid, ephemeral_owner=7)
 
-    def leave(self, group: str) -> int:
-        return self.say("delete", path=f"/consumers/{group}/ids/m", kind="consumer")
+    def leave(self, group: str, member: str = "m") -> int:
+        return self.say("delete", path=f"/consumers/{group}/ids/{member}", kind="consumer")
 
     def claim(self, group: str, topic: str = "t", owner: str = "m-0") -> int:
         path = f"/consumers/{group}/owners/{topic}/0"
@@ -91,12 +91,23 @@ class LagLog:
 
     def kafka(self, group: str, *members: str, topic: str = "t") -> int:
         assigned = (TopicPartitions(topic, (0,)),)
-        told = tuple(
-            Member(name, assignment=assigned if number == 0 else ())
-            for number, name in enumerate(members)
+        return self.state(
+            group,
+            *(
+                Member(name, assignment=assigned if number == 0 else ())
+                for number, name in enumerate(members)
+            ),
         )
-        state = "Stable" if members else "Empty"
-        return self.say("group_state", group_state=GroupState(group, state=state, members=told))
+
+    def state(self, group: str, *members: Member, is_told: bool = True) -> int:
+        """A Kafka-stored group; not `is_told`: its members did not fit the record."""
+        said = GroupState(
+            group,
+            state="Stable" if members else "Empty",
+            members=members if is_told else None,
+            member_count=len(members),
+        )
+        return self.say("group_state", group_state=said)
 
     def round(
         self,

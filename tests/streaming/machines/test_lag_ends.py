@@ -116,7 +116,7 @@ def test_rows_change_only_at_rounds() -> None:
     log.join("g")
     log.claim("g")
     assert log.machine.take() == {}
-    assert log.standing.is_live(GroupKey("zookeeper", "g"))
+    assert log.standing.members.keys() == {GroupKey("zookeeper", "g")}
 
 
 def test_a_marker_moves_also_while_nothing_is_sampled() -> None:

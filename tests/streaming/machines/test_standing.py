@@ -179,9 +179,12 @@ def test_a_kafka_group_whose_members_did_not_fit_is_still_live() -> None:
     log.state(None, generation=2, member_count=9000)
     standing, _ = follow(log)
     assert K not in standing.members
-    assert standing.is_live(K)
+    assert standing.find_subscribed(K).find_read({"t"}) == {"t"}
+    assert not standing.tells_owners(K)
     log.state(None, generation=3, state="Empty")
-    assert not follow(log)[0].is_live(K)
+    standing, _ = follow(log)
+    assert standing.find_subscribed(K).find_read({"t"}) == set()
+    assert standing.tells_owners(K)
 
 
 def test_kafka_groups_go_by_tombstone_and_by_completeness() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from streaming.machines.changes import MemberState
-from streaming.machines.subscriptions import find_read
+from streaming.machines.subscriptions import Subscribed
 
 TOPICS = ("orders", "bills", "__consumer_offsets")
 
@@ -25,9 +25,10 @@ def member(pattern: str | None, *names: str) -> MemberState:
     ],
 )
 def test_what_some_member_takes_in_is_read(members: list[MemberState], read: set[str]) -> None:
-    assert find_read(members, TOPICS) == read
+    assert Subscribed.read(members).find_read(TOPICS) == read
 
 
 @pytest.mark.parametrize("unknown", [MemberState("n"), member("white_list", r"(o)\1")])
 def test_one_member_of_which_nobody_can_say_may_read_all(unknown: MemberState) -> None:
-    assert find_read([member("static", "orders"), unknown], TOPICS) == {*TOPICS}
+    members = [member("static", "orders"), unknown]
+    assert Subscribed.read(members).find_read(TOPICS) == {*TOPICS}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from watcher.sampling.packing import RECORD_BYTES, pack_commits, pack_ends, pack_state
 from zklake.events.envelope import encode
-from zklake.events.samples import Commit, GroupState, LogEnd, Member, Round
+from zklake.events.samples import Commit, GroupState, LogEnd, Member, Round, TopicPartitions
 
 ROUND = Round(7)
 
@@ -31,9 +31,29 @@ def test_the_longest_names_fit() -> None:
     assert pack_commits([]) == []
 
 
-def test_a_group_that_does_not_fit_loses_its_members_but_not_their_number() -> None:
-    members = tuple(Member(f"m{n}", subscription=("t" * 200,) * 10) for n in range(1000))
-    small = GroupState("g", members=members[:10], member_count=10)
+TOPICS = tuple(f"{n:0200}" for n in range(10))
+
+
+def make_group(count: int) -> GroupState:
+    members = (
+        Member(f"m{n}", subscription=TOPICS, assignment=(TopicPartitions("t", (n,)),))
+        for n in range(count)
+    )
+    return GroupState("g", generation=4, members=tuple(members), member_count=count)
+
+
+def test_a_group_that_does_not_fit_loses_its_subscriptions_first() -> None:
+    small, large = make_group(10), make_group(1000)
     assert pack_state(small) is small
-    large = pack_state(GroupState("g", generation=4, members=members, member_count=1000))
-    assert (large.members, large.member_count, large.generation) == (None, 1000, 4)
+    packed = pack_state(large)
+    assert len(encode(packed)) <= RECORD_BYTES
+    assert packed.members is not None
+    assert [member.assignment for member in packed.members] == [
+        member.assignment for member in large.members or ()
+    ]
+    assert {member.subscription for member in packed.members} == {None}
+
+
+def test_a_group_that_does_not_fit_then_loses_its_members_but_not_their_number() -> None:
+    packed = pack_state(make_group(10_000))
+    assert (packed.members, packed.member_count, packed.generation) == (None, 10_000, 4)
