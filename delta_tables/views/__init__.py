@@ -37,7 +37,7 @@ VIEWS: tuple[View, ...] = (
         "partition_health",
         ("partition_state", "topics", "broker_membership", "admin_operations", "controller"),
     ),
-    View("group_lag_now", ("offset_lag", "consumer_membership")),
+    View("group_lag_now", ("offset_lag", "consumer_membership", "ownership_history")),
     View("lag_history", ("offset_lag", "lag_rollups")),
     View("ownership_now", ("ownership_history", "consumer_membership", "topics", "offset_lag")),
     View("conformance", ("consumer_membership", "topics", "ownership_history")),

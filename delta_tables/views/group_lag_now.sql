@@ -1,16 +1,30 @@
 -- How far behind is each group now, since when is it in this state, and when will it lose data?
--- total_lag leaves out partitions whose lag is not known; unknown says how many there are.
+-- total_lag leaves out partitions whose lag is not known; unknown says how many there are. unowned
+-- are those that nobody owns; an owner whose znode cannot be read is one. catch_up_seconds is that of
+-- the last partition; null while one with a lag is not catching up.
 WITH partitions AS (
   SELECT
-    *,
+    offset_lag.*,
+    owners.partition IS NULL AS is_unowned,
     CAST(array_position(
       make_array('OK', 'WARN', 'REWIND', 'ABANDONED', 'UNOWNED', 'STALLED', 'STOPPED'), status
     ) AS INT) AS badness,
     row_number() OVER (
-      PARTITION BY cluster, coordinator, group_id ORDER BY lag DESC NULLS LAST, topic, partition
+      PARTITION BY offset_lag.cluster, offset_lag.coordinator, offset_lag.group_id
+      ORDER BY lag DESC NULLS LAST, offset_lag.topic, offset_lag.partition
     ) AS place
   FROM offset_lag
-  WHERE is_open
+  LEFT JOIN (
+    SELECT cluster, coordinator, group_id, topic, partition
+    FROM ownership_history
+    WHERE is_open AND broker_id IS NULL
+  ) AS owners
+    ON owners.cluster = offset_lag.cluster
+    AND owners.coordinator = offset_lag.coordinator
+    AND owners.group_id = offset_lag.group_id
+    AND owners.topic = offset_lag.topic
+    AND owners.partition = offset_lag.partition
+  WHERE offset_lag.is_open
 ), groups AS (
   SELECT
     cluster,
@@ -19,13 +33,14 @@ WITH partitions AS (
     max(badness) AS badness,
     count(*) AS partitions,
     count(*) - count(lag) AS unknown,
-    count(*) - count(owner) AS unowned,
+    count(*) FILTER (WHERE is_unowned) AS unowned,
     sum(lag) AS total_lag,
     max(lag) AS max_lag,
     max(topic || '-' || partition) FILTER (WHERE place = 1 AND lag IS NOT NULL) AS max_lag_partition,
     max(lag_seconds) AS max_lag_seconds,
     sum(velocity) AS velocity,
-    max(catch_up_seconds) AS catch_up_seconds,
+    CASE WHEN count(*) FILTER (WHERE lag > 0 AND catch_up_seconds IS NULL) = 0
+      THEN max(catch_up_seconds) END AS catch_up_seconds,
     max(retention_share) AS max_retention_share,
     sum(lost_records) AS lost_records,
     min(loss_at) AS loss_at,

@@ -1,5 +1,7 @@
 -- Who owns each partition of each group now, since when, how far behind, and who owns nothing?
--- A partition without an owner has a row too. is_member false: the owner is not among the members.
+-- A partition without an owner has a row too, if a member names its topic or the group owns another
+-- partition of it; of topics that only a wildcard takes in, and nobody owns any of, conformance tells.
+-- is_member false: the owner is not among the members.
 WITH owners AS (
   SELECT * FROM ownership_history WHERE is_open AND broker_id IS NULL
 ), members AS (
@@ -10,7 +12,7 @@ WITH owners AS (
   SELECT cluster, coordinator, group_id, topic FROM (
     SELECT cluster, coordinator, group_id, unnest(map_keys(subscription)) AS topic
     FROM members
-    WHERE pattern = 'static'
+    WHERE coalesce(pattern, 'static') = 'static'
   )
 ), partitions AS (
   SELECT cluster, coordinator, group_id, topic, partition FROM owners

@@ -6,16 +6,27 @@
 -- source_table and source_seq name the row behind: its valid_from_seq or valid_to_seq.
 WITH points AS (
   SELECT
-    cluster, coordinator, group_id, topic, partition, valid_from_seq, sampled_at AS at,
+    cluster, coordinator, group_id, topic, partition, valid_from_seq, at,
     lag - coalesce(lag(lag) OVER (
       PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY valid_from_seq
     ), 0) AS change,
-    lag(sampled_at) OVER same AS from_at,
-    lag - lag(lag) OVER same AS added,
+    lag(at) OVER same AS from_at,
+    CASE WHEN log_end_offset IS NOT NULL AND lag(log_end_offset) OVER same IS NOT NULL
+      THEN lag - lag(lag) OVER same END AS added,
     log_end_offset - lag(log_end_offset) OVER same AS produced,
     committed_offset - lag(committed_offset) OVER same AS consumed
-  FROM offset_lag
-  WHERE lag IS NOT NULL
+  FROM (
+    SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq,
+      sampled_at AS at, lag, log_end_offset, committed_offset
+    FROM offset_lag
+    WHERE lag IS NOT NULL
+    UNION ALL
+    -- Where no row followed, nothing was left to read, and what came later began anew.
+    SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_to_seq,
+      to_timestamp_micros(valid_to_at), 0, NULL, NULL
+    FROM offset_lag
+    WHERE ended_by <> 'changed'
+  )
   WINDOW same AS (
     PARTITION BY cluster, coordinator, group_id, topic, partition, incarnation
     ORDER BY valid_from_seq
@@ -33,14 +44,7 @@ WITH points AS (
     array_agg('topic ' || topic) FILTER (WHERE added > 0) AS topics,
     sum(-consumed) FILTER (WHERE added > 0 AND consumed < 0) AS rewound,
     min(valid_from_seq) FILTER (WHERE added > 0 AND consumed < 0) AS rewound_seq
-  FROM (
-    SELECT * FROM points
-    UNION ALL
-    SELECT cluster, coordinator, group_id, topic, partition, valid_from_seq,
-      to_timestamp_micros(valid_to_at), -lag, NULL, NULL, NULL, NULL
-    FROM offset_lag
-    WHERE ended_by <> 'changed' AND lag IS NOT NULL
-  )
+  FROM points
   GROUP BY cluster, coordinator, group_id, at
 ), totals AS (
   SELECT *,

@@ -43,6 +43,27 @@ def test_who_owns_what_now(tmp_path: Path) -> None:
     ]
 
 
+def test_partitions_that_nobody_owns(tmp_path: Path) -> None:
+    """Of topics that a member names, or of which the group owns some; else conformance tells."""
+    wild: Row = {"group_id": "wild", "pattern": "white_list", "subscription": {"t.*": 1}}
+    rows = {
+        "topics": [topic(2), topic(1, "tt")],
+        "consumer_membership": [
+            member("g_a"),
+            member("w_a", **wild),
+            member("p_a", group_id="plain", pattern=None),
+        ],
+        "ownership_history": [owner(0, "w_a-0") | {"group_id": "wild"}],
+    }
+    sql = "SELECT * FROM {} WHERE owner IS NULL ORDER BY group_id, topic, partition"
+    names = ("group_id", "topic", "partition")
+    named = [("g", "t", 0), ("g", "t", 1), ("plain", "t", 0), ("plain", "t", 1), ("wild", "t", 1)]
+    assert pick(ask(tmp_path, rows, sql.format("ownership_now")), *names) == named
+    found = ask(tmp_path / "again", rows, sql.format("conformance"))
+    assert pick(found, *names) == [*named, ("wild", "tt", 0)]
+    assert {row["finding"] for row in found} == {"unowned"}
+
+
 @pytest.mark.parametrize(("partitions", "streams"), [(7, (2, 1, 11)), (2, (1, 1, 1)), (12, (3, 3))])
 def test_expected_owners_are_those_of_the_real_formula(
     tmp_path: Path, partitions: int, streams: tuple[int, ...]
@@ -180,15 +201,45 @@ def test_what_a_rebalance_cost(tmp_path: Path) -> None:
             lag_row(0, 2.6, lag=10),
             lag_row(2.6, 5, lag=200),
             lag_row(5, lag=0),
+            # Whose lag is no longer known has not caught up.
             lag_row(0, 3, partition=1, lag=5),
             lag_row(3, partition=1, lag=None),
+            # Nor is it fallen behind whose lag was not known before.
+            lag_row(3, lag=70, partition=2),
             lag_row(0, lag=1000, group_id="other"),
         ],
     }
     found = ask(tmp_path, rows, "SELECT * FROM rebalance_cost ORDER BY began_at")
     assert pick(found, "began_at", "trigger", "lag_before", "lag_after", "lag_added") == [
-        (at(2), "member_left", 15, 200, 185),
-        (at(10), "member_joined", 0, 0, 0),
+        (at(2), "member_left", 15, 270, 190),
+        (at(10), "member_joined", 70, 70, 0),
+    ]
+
+
+def test_what_is_not_known_of_a_cost_is_not_zero(tmp_path: Path) -> None:
+    rows = {
+        "rebalances": [
+            # offset_lag is kept for a month, rebalances for ever.
+            rebalance(1, 2, "before all rows"),
+            rebalance(9, 9.5, "before a row"),
+            rebalance(15, 16, "between two rows"),
+            rebalance(31, 32, "of another topic", trigger_topic="t"),
+            rebalance(40, 41, "where only null is known"),
+        ],
+        "offset_lag": [
+            lag_row(10, 13, ended_by="deleted", lag=4),
+            lag_row(20, 31.5, lag=30),
+            lag_row(31.5, 35, ended_by="deleted", lag=0, incarnation=8),
+            lag_row(38, lag=None),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM rebalance_cost ORDER BY began_at")
+    assert pick(found, "trigger", "lag_before", "lag_after", "lag_added") == [
+        ("before all rows", None, None, None),
+        ("before a row", None, 4, None),
+        ("between two rows", None, None, None),
+        ("of another topic", 30, 0, None),
+        ("where only null is known", None, None, None),
     ]
 
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.delta_tables.view_lake import Row, ask, at, iso, lag_row, pick, state
+
+
+def own(begin: float, end: float | None = None, *, owner: str | None, **columns: Any) -> Row:
+    place: Row = {"coordinator": "zookeeper", "group_id": "g", "topic": "t", "partition": begin}
+    return state(begin, end, **(place | columns), owner=owner)
 
 
 def test_the_lag_of_groups_now(tmp_path: Path) -> None:
@@ -17,6 +25,12 @@ def test_the_lag_of_groups_now(tmp_path: Path) -> None:
             lag_row(5, lag=1, partition=2, status="STALLED", status_since=iso(3)),
             lag_row(5, lag=None, partition=3, status=None),
             lag_row(5, lag=None, group_id="dark", status=None),
+        ],
+        "ownership_history": [
+            own(0, owner="g_a-0"),
+            # Somebody owns it, though nobody could read who.
+            own(1, owner=None),
+            own(2, 4, owner="g_a-0", partition=2),
         ],
         "consumer_membership": [
             state(0, coordinator="zookeeper", group_id="g", member_id="g_a"),
@@ -32,10 +46,31 @@ def test_the_lag_of_groups_now(tmp_path: Path) -> None:
     ]
     more = ("partitions", "unknown", "unowned", "members", "loss_at", "lost_records", "velocity")
     assert pick(found, *more) == [
-        (4, 1, 3, 1, at(99), 2, 1.5),
+        (4, 1, 2, 1, at(99), 2, 1.5),
         (1, 1, 1, 0, None, None, None),
     ]
     assert found[0]["max_lag_seconds"] == 30.0
+
+
+@pytest.mark.parametrize(
+    ("others", "seconds"),
+    [
+        ([], 20.0),
+        ([{"lag": 0}], 20.0),
+        ([{"lag": None}], 20.0),
+        ([{"lag": 3, "catch_up_seconds": 90.0}], 90.0),
+        # It is not caught up while one partition is not catching up.
+        ([{"lag": 3}], None),
+        ([{"lag": 3, "catch_up_seconds": 90.0}, {"lag": 1, "velocity": 2.0}], None),
+    ],
+)
+def test_a_group_has_caught_up_with_its_last_partition(
+    tmp_path: Path, others: list[Row], seconds: float | None
+) -> None:
+    rows = [lag_row(0, lag=10, velocity=-0.5, catch_up_seconds=20.0)]
+    rows += [lag_row(0, partition=number, **other) for number, other in enumerate(others, 1)]
+    (found,) = ask(tmp_path, {"offset_lag": rows}, "SELECT * FROM group_lag_now")
+    assert found["catch_up_seconds"] == seconds
 
 
 HISTORY: list[Row] = [

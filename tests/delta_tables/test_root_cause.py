@@ -54,3 +54,20 @@ def test_groups_do_not_share_what_is_their_own(tmp_path: Path) -> None:
     found = ask(tmp_path, {**rows, "offset_lag": [*rows["offset_lag"], *other]}, SQL)
     causes = {row["group_id"]: row["cause"] for row in found if row["rank"] == 1}
     assert causes == {"g": "member_lost", "h": "consumers_slowed"}
+
+
+@pytest.mark.parametrize("unknown", [False, True])
+def test_lag_that_was_taken_back_is_not_taken_back_again(tmp_path: Path, unknown: bool) -> None:
+    """A partition goes at minute 5, with 1000 to read, and comes back; its neighbour rises."""
+    rises = tell_lag(consumed=lambda minute: 130 if minute < 10 else 0)
+    gone = [
+        row
+        | {"partition": 9, "lag": 1000, "committed_offset": row["committed_offset"] - 990}
+        | {"ended_by": "deleted" if minute == 5 else "changed"}
+        for minute, row in enumerate(rises[:6])
+    ]
+    if unknown:
+        gone[-1] |= {"lag": None}
+    back = lag_row(7, lag=5, partition=9, log_end_offset=20_000, committed_offset=19_995)
+    found = ask(tmp_path, {"offset_lag": [*rises, *gone, back]}, SQL)
+    assert {(row["rise_from"], row["lag_before"]) for row in found} == {(at(9.9), 25)}
