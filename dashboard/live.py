@@ -1,8 +1,9 @@
-"""Server-sent events: tells an open page that what it shows has changed. Sends no data itself."""
+"""Server-sent events: tells an open page that what it shows has changed, and how old it all is."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Collection
 
@@ -10,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dashboard.pulse import Pulse, PulseTaker
 from dashboard.tables import Tables
+from dashboard.times import write_time
 
 _BEAT_S = 15.0
 
@@ -26,21 +28,28 @@ class Live:
         self._closing.set()
 
     async def stream(self, names: Collection[str], seen: str) -> AsyncIterator[str]:
-        """An event whenever one of these tables, or the pulse, is another than was seen."""
-        sent_at = time.monotonic()
+        """`changed` when one of these tables, or the lake's health, is another than was seen.
+
+        `pulse` brings the times of the pulse: a page whose tables are quiet need not be asked for.
+        """
+        sent_at, told = time.monotonic(), ""
         yield "retry: 2000\n\n"
         while not self._closing.is_set():
-            mark = await run_in_threadpool(self._read, names)
+            mark, times = await run_in_threadpool(self._read, names)
             if mark != seen:
                 yield f"event: changed\nid: {mark}\ndata: {mark}\n\n"
-                seen, sent_at = mark, time.monotonic()
+            if times != told:
+                yield f"event: pulse\ndata: {times}\n\n"
+            if (mark, times) != (seen, told):
+                seen, told, sent_at = mark, times, time.monotonic()
             elif time.monotonic() - sent_at > _BEAT_S:
                 yield ": still here\n\n"
                 sent_at = time.monotonic()
             await self._wait()
 
-    def _read(self, names: Collection[str]) -> str:
-        return write_mark(self._tables.look(), names, self._pulse.take())
+    def _read(self, names: Collection[str]) -> tuple[str, str]:
+        versions, pulse = self._tables.look(), self._pulse.take()
+        return write_mark(versions, names, pulse), _write_times(pulse)
 
     async def _wait(self) -> None:
         try:
@@ -53,4 +62,10 @@ def write_mark(versions: dict[str, int], names: Collection[str], pulse: Pulse) -
     """What a page has seen, as one word."""
     tables = [str(versions.get(name, "")) for name in sorted(names)]
     parts = [part.state.replace(" ", "") for part in pulse.parts]
-    return "-".join([*tables, "stale" if pulse.is_stale else "fresh", *parts])
+    health = "empty" if pulse.watermark_at is None else "stale" if pulse.is_stale else "fresh"
+    return "-".join([*tables, health, *parts])
+
+
+def _write_times(pulse: Pulse) -> str:
+    times = {"watermark_at": pulse.watermark_at, "sampled_at": pulse.sampled_at}
+    return json.dumps({name: write_time(at) for name, at in times.items() if at})

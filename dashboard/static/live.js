@@ -5,6 +5,10 @@
   if (live()) {
     let source = null;
     let isWaiting = false;
+    // The stream is cut; the page was asked for and not given (0: nobody answered).
+    let isCut = false;
+    let refused = null;
+    let retry = 0;
 
     const refresh = () => {
       // Not while somebody selects text: it is made up for afterwards.
@@ -12,17 +16,37 @@
       isWaiting = false;
       htmx.trigger(live(), "lake-changed");
     };
-    const say = (isSilent) => {
+    const say = () => {
+      const isSilent = isCut || refused !== null;
       const note = document.querySelector(".silence");
-      if (note) note.hidden = !isSilent;
+      if (note) {
+        const then = refused >= 400 && refused < 500 ? "Reload the page." : "It is tried again.";
+        const what = refused ? `answers with status ${refused}; what is shown here is old` : "does not answer";
+        note.textContent = isSilent ? `The dashboard ${what}. ${then}` : "";
+        note.hidden = !isSilent;
+      }
       document.body.classList.toggle("silent", isSilent);
+    };
+    document.addEventListener("htmx:afterRequest", ({ detail }) => {
+      refused = detail.successful ? null : detail.xhr.status;
+      clearTimeout(retry);
+      // A 401 again and again would ask for the password again and again.
+      if (refused === 0 || refused >= 500) retry = setTimeout(refresh, 5000);
+      say();
+    });
+    const takePulse = (event) => {
+      for (const [name, at] of Object.entries(JSON.parse(event.data)))
+        for (const one of document.querySelectorAll(`[data-pulse="${name}"] time`)) one.setAttribute("datetime", at);
+      document.dispatchEvent(new Event("times-changed"));
     };
     const listen = () => {
       source = new EventSource(live().dataset.live);
       source.addEventListener("changed", refresh);
-      source.onopen = () => say(false);
+      source.addEventListener("pulse", takePulse);
+      source.onopen = () => { isCut = false; say(); };
       source.onerror = () => {
-        say(true);
+        isCut = true;
+        say();
         // After an answer that is no stream (a proxy's 502) a browser gives up.
         if (source && source.readyState === EventSource.CLOSED) {
           source = null;

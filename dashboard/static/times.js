@@ -49,6 +49,7 @@
   }
 
   document.addEventListener("looks-changed", rewriteAll);
+  document.addEventListener("times-changed", rewriteAll);
   document.addEventListener("htmx:afterSettle", rewriteAll);
   setInterval(() => rewrite(document, "age"), 1000);
   rewriteAll();

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from delta_tables.catalog import TABLE_BY_NAME
 from tests.dashboard.story import Story
 from tests.dashboard.story_cluster import tell_brokers, tell_changes, tell_topics
@@ -40,3 +42,10 @@ def tell_news(lake: str, group_id: str) -> None:
     )
     name = "consumer_membership"
     write_rows(lake, CLUSTER, TABLE_BY_NAME[name], news.rows[name])
+
+
+def tell_events(lake: str, seconds: float = 60) -> None:
+    """An event so long after the story, of which no other table says anything."""
+    observed_at_ms = int((time.time() + seconds) * 1000)
+    row = {"seq": 9001, "op": "heartbeat", "observed_at_ms": observed_at_ms}
+    write_rows(lake, CLUSTER, TABLE_BY_NAME["znode_events"], [row])

@@ -13,7 +13,7 @@ from tests.dashboard.addresses import ADDRESSES, write_address
 from tests.dashboard.browser import launch, open_page
 from tests.dashboard.serving import serve
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC
-from tests.dashboard.story_lake import CLUSTER, tell_news, write_story
+from tests.dashboard.story_lake import CLUSTER, tell_events, tell_news, write_story
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +100,47 @@ def test_a_dashboard_that_is_gone_is_said_until_it_is_back(browser: Browser, lak
         expect(silence).to_be_hidden(timeout=10_000)
         page.goto("about:blank")
     context.close()
+
+
+@pytest.mark.parametrize("status", [503, 401, 0])
+def test_a_page_that_is_refused_is_said_until_it_is_given(
+    browser: Browser, tmp_path: Path, status: int
+) -> None:
+    write_story(str(tmp_path), groups=1)
+    options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.2)
+    context = browser.new_context()
+    with serve(options) as address:
+        page, silence = context.new_page(), context.pages[0].locator(".silence")
+        page.goto(f"{address}/groups")
+        expect(page.locator(".live-word")).to_be_visible()
+        page.route("**/groups*", lambda one: one.fulfill(status=status) if status else one.abort())
+        tell_news(str(tmp_path), "billing")
+        expect(silence).to_contain_text(f"status {status};" if status else "does not answer")
+        expect(page.locator(".live-word")).to_be_hidden()
+        page.unroute("**/groups*")
+        if status == 401:  # nobody wants to be asked for a password again and again
+            tell_news(str(tmp_path), "billing")
+        expect(silence).to_be_hidden(timeout=10_000)
+        expect(page.locator(".live-word")).to_be_visible()
+        page.goto("about:blank")
+    context.close()
+
+
+def test_the_age_of_the_lake_goes_on_where_nothing_else_does(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write_story(str(tmp_path), groups=1)
+    options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.2)
+    with serve(options) as address, open_page(browser, address) as page:
+        page.goto("/sql")
+        folded = page.locator("footer time")
+        before = folded.text_content() or ""
+        fetched = list[str]()
+        page.on("request", lambda request: fetched.append(request.url))
+        tell_events(str(tmp_path))
+        expect(folded).not_to_have_text(before)
+        expect(page.locator(".pulse time").first).to_have_text("0 s")
+        assert fetched == []
 
 
 def test_the_toggles_are_remembered(browser: Browser, address: str) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,22 +16,31 @@ from dashboard.tables import Tables
 from delta_tables.reading import table_path
 from tests.dashboard.conftest import open_client
 from tests.dashboard.serving import serve
-from tests.dashboard.story_lake import CLUSTER, tell_news, write_story
+from tests.dashboard.story_lake import CLUSTER, tell_events, tell_news, write_story
 from zklake.health import serve_health
 
 
 @contextmanager
-def listen(address: str, path: str) -> Iterator[Iterator[str]]:
-    """The events of a page, one by one."""
+def listen(address: str, path: str, event: str = "changed") -> Iterator[Iterator[str]]:
+    """What a page is told by events of that name, one by one."""
     connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
     connection.request("GET", path)
     answer = connection.getresponse()
     assert answer.getheader("content-type") == "text/event-stream; charset=utf-8"
     lines = (line.decode().rstrip("\n") for line in iter(answer.readline, b""))
     try:
-        yield (line.removeprefix("data: ") for line in lines if line.startswith("data: "))
+        yield _read_events(lines, event)
     finally:
         connection.close()
+
+
+def _read_events(lines: Iterator[str], wanted: str) -> Iterator[str]:
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        if line.startswith("data: ") and name == wanted:
+            yield line.removeprefix("data: ")
 
 
 def test_a_page_hears_of_a_commit_to_a_table_it_shows(tmp_path: Path) -> None:
@@ -90,7 +100,7 @@ def test_files_that_were_cleaned_away_are_not_missed(tmp_path: Path) -> None:
 def test_it_says_what_is_stale_and_since_when(lake: str) -> None:
     fresh = open_client(Options(lake, CLUSTER, stale_after_s=100_000))
     assert fresh.get("/api/overview").json()["pulse"]["complaints"] == []
-    assert "Live: last event" in fresh.get("/").text
+    assert "Live: " in fresh.get("/").text
     stale = open_client(Options(lake, CLUSTER, stale_after_s=1))
     (complaint,) = stale.get("/api/overview").json()["pulse"]["complaints"]
     assert complaint.startswith("The lake is stale: its last event is of 2")
@@ -123,6 +133,28 @@ def test_the_health_of_a_maker_is_news_to_an_open_page(lake: str) -> None:
             assert next(events) == "fresh-up"
     with serve(options) as address, listen(address, "/live?page=sql&seen=fresh-up") as events:
         assert next(events) == "fresh-down"
+
+
+def test_a_page_whose_tables_are_quiet_hears_how_old_the_lake_is(tmp_path: Path) -> None:
+    write_story(str(tmp_path), groups=1)
+    options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.1)
+    with serve(options) as address, listen(address, "/live?page=sql", "pulse") as pulses:
+        before = json.loads(next(pulses))
+        assert before.keys() == {"watermark_at", "sampled_at"}
+        tell_events(str(tmp_path))
+        after = json.loads(next(pulses))
+        assert after["watermark_at"] > before["watermark_at"]
+        # The page itself is as it was.
+        with listen(address, "/live?page=sql") as changes:
+            assert next(changes) == "fresh"
+
+
+def test_the_first_events_are_news_to_every_page(tmp_path: Path) -> None:
+    options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.1)
+    with serve(options) as address, listen(address, "/live?page=sql") as changes:
+        assert next(changes) == "empty"
+        write_story(str(tmp_path), groups=1)
+        assert next(changes) == "fresh"
 
 
 def _find_state(client: TestClient) -> tuple[str, list[str]]:
