@@ -43,7 +43,9 @@ LONGEST_RUN_MS = 5000
 class Chronicle(Teller):
     """Follows one tree over one connection at a time, by a persistent recursive watch."""
 
-    def __init__(self, release: Release, *, reads_in_flight: int = 1000) -> None:
+    def __init__(
+        self, release: Release, *, reads_in_flight: int = 1000, buffer_bytes: int = 64 << 20
+    ) -> None:
         super().__init__(release)
         self.requests: list[Request] = []
         self.connected = False
@@ -52,6 +54,10 @@ class Chronicle(Teller):
         # Reads that an audit may still send before the next tick.
         self.audit_allowance = 0
         self.limit = reads_in_flight
+        # A scan can wait for Kafka, live events cannot: half of the buffer is theirs.
+        self._scan_bytes = buffer_bytes // 2
+        # The last scan ended because the buffer was full: the next one must not.
+        self._is_careful = False
         self._wanted: deque[str] = deque()
         self._frame_wanted = False
         # Samples that wait for the end of a run of deletes, each with the time since when.
@@ -89,6 +95,11 @@ class Chronicle(Teller):
         else:
             self.release.append(Slot(at_ms, [Draft("heartbeat", "/", zxid=self.zxid or None)]))
         self._advance(at_ms)
+
+    def go_on(self, at_ms: int) -> None:
+        """Kafka has taken something: a scan that waited for it reads on."""
+        if self.scan is not None:
+            self._advance(at_ms)
 
     def succeed(self, other: Chronicle) -> None:
         """Go on where another kind of chronicle stopped: the server's version has changed."""
@@ -149,6 +160,7 @@ class Chronicle(Teller):
         self.requests.clear()
         self._wanted.clear()
         self.in_flight = 0
+        self._is_careful |= self.scan is not None and reason == "backpressure"
         self.scan = None
         self.connected = self.in_sync = False
         slot = self._declare_gap(reason, at_ms)
@@ -200,8 +212,9 @@ class Chronicle(Teller):
             self.release.append(Slot(at_ms, drafts, partial(_call, message.on_told)))
 
     def _walk(self, scan: Scan) -> None:
-        """Read on, as far as the number in flight (and an audit's pace) allow."""
-        while scan.todo and self.in_flight < self.limit:
+        """Read on, as far as the number in flight, the buffer and an audit's pace allow."""
+        room = self._scan_bytes - self.release.bytes_waiting - self.release.held_bytes
+        while scan.todo and self.in_flight < self.limit and self.in_flight * scan.weight < room:
             if scan.purpose == "audit" and self.audit_allowance <= 0:
                 return
             path = scan.todo.popleft()
@@ -242,7 +255,7 @@ class Chronicle(Teller):
             # Its parent may have been listed while it was not there.
             self._mark(self.scan, event.path)
         reading.events.append(event)
-        reading.slots.append(self.release.append(Slot(at_ms)))
+        reading.slots.append(self.release.append(Slot(at_ms), event.path))
         if event.path not in self._reading:
             # A delete needs no read: it is told at once, in its place.
             self._resolve(event.path, reading, None, at_ms)
@@ -283,6 +296,7 @@ class Chronicle(Teller):
             scan.outstanding -= 1
             if reply.stat is not None:
                 scan.znodes += 1
+                scan.weigh(reply.data)
                 self._descend(scan, reply.path, reply.stat)
             elif reply.error != NO_NODE:
                 # Nobody lists its children to us, though we may read them: those we know of.
@@ -308,7 +322,10 @@ class Chronicle(Teller):
             self.scan.add_children(reply.path, reply.children or ())
 
     def _start_scan(self, purpose: Purpose, frame_id: str, at_ms: int) -> None:
-        self.scan = scan = Scan(purpose, frame_id, base_is_model=self.release.meta.complete)
+        is_careful, self._is_careful = self._is_careful, False
+        self.scan = scan = Scan(
+            purpose, frame_id, base_is_model=self.release.meta.complete, careful=is_careful
+        )
         if scan.publishes_all:
             begin = Draft("frame_begin", "/", frame=Frame(id=frame_id))
             self.release.append(Slot(at_ms, [begin]))

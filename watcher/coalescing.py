@@ -39,8 +39,10 @@ class CoalescingChronicle(Chronicle):
     lives_reason: GapReason = "coalesced"
     lost_origin: Origin = "watch"
 
-    def __init__(self, release: Release, *, reads_in_flight: int = 1000) -> None:
-        super().__init__(release, reads_in_flight=reads_in_flight)
+    def __init__(
+        self, release: Release, *, reads_in_flight: int = 1000, buffer_bytes: int = 64 << 20
+    ) -> None:
+        super().__init__(release, reads_in_flight=reads_in_flight, buffer_bytes=buffer_bytes)
         # Listings under way, and how many of them a scan waits for.
         self._being_listed: Counter[str] = Counter()
         self._listed_for_scan: Counter[str] = Counter()

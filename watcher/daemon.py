@@ -182,7 +182,11 @@ class Daemon:
             "log taken", cluster=self._cluster, log_id=meta.log_id, seq=meta.seq,
             znodes=len(tree), problem=resume.problem,
         )  # fmt: skip
-        chronicle = Chronicle(release, reads_in_flight=self._limits.reads_in_flight)
+        chronicle = Chronicle(
+            release,
+            reads_in_flight=self._limits.reads_in_flight,
+            buffer_bytes=self._limits.buffer_bytes,
+        )
         return chronicle, resume.problem or "restart"
 
     def _make_sampler(

@@ -118,7 +118,11 @@ class Loop:
         self._numbers.count("connections")
         if recursive != self.chronicle.recursive:
             kind = Chronicle if recursive else CoalescingChronicle
-            successor = kind(self.chronicle.release, reads_in_flight=self._limits.reads_in_flight)
+            successor = kind(
+                self.chronicle.release,
+                reads_in_flight=self._limits.reads_in_flight,
+                buffer_bytes=self._limits.buffer_bytes,
+            )
             successor.succeed(self.chronicle)
             self.chronicle = successor
             if not recursive:
@@ -142,6 +146,8 @@ class Loop:
             self._oldest_sent, self._oldest = self._oldest or time.monotonic(), None
             self._sent_seq = batch.meta.seq if batch.meta is not None else self._sent_seq
             self._outlet.offer(batch)
+            self.chronicle.go_on(now_ms())
+            self._send()
 
     def _tick(self, frame_wanted: bool) -> None:
         now = time.monotonic()
@@ -167,11 +173,17 @@ class Loop:
             self.chronicle.want_audit()
 
     def _mind_the_buffer(self) -> None:
-        """Kafka is away too long: let go of ZooKeeper cleanly rather than fill its heap or ours."""
-        waiting = self.chronicle.release.bytes_waiting
+        """Kafka is away too long, or ZooKeeper tells more than it lets us read: let go of it
+        cleanly rather than fill its heap or ours."""
+        release = self.chronicle.release
+        waiting = release.bytes_waiting + release.held_bytes
         if waiting > self._limits.buffer_bytes and not self._has_let_go:
             self._has_let_go = True
-            log.warning("buffer full: letting go of ZooKeeper", bytes=waiting)
+            log.warning(
+                "buffer full: letting go of ZooKeeper",
+                bytes=release.bytes_waiting,
+                unread=release.held_bytes,
+            )
             self._session.let_go("backpressure")
         elif self._has_let_go and waiting <= self._limits.buffer_bytes // 2:
             self._has_let_go = False
@@ -207,6 +219,7 @@ class Loop:
             unreadable_znodes=len(release.unreadable),
             inbox_bytes=self._inbox.waiting_bytes,
             buffer_bytes=release.bytes_waiting,
+            unread_bytes=release.held_bytes,
             events_waiting=release.waiting,
             reads_in_flight=chronicle.in_flight,
             coalescing=float(not chronicle.recursive),
@@ -228,5 +241,5 @@ def _describe(chronicle: Chronicle, has_let_go: bool) -> str:
     if chronicle.in_sync:
         return "in sync"
     if has_let_go:
-        return "the log's Kafka is away; ZooKeeper was let go of"
+        return "the buffer is full; ZooKeeper was let go of"
     return "scanning the tree" if chronicle.connected else "ZooKeeper does not answer"

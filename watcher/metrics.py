@@ -70,6 +70,7 @@ GAUGES = {
     "unreadable_znodes": "Znodes that ZooKeeper's ACL keeps from us.",
     "inbox_bytes": "Bytes of messages waiting for the core.",
     "buffer_bytes": "Bytes of events waiting for Kafka.",
+    "unread_bytes": "About how many bytes events hold that wait for a value to be read.",
     "events_waiting": "Events that wait for a value to be read.",
     "reads_in_flight": "Reads sent to ZooKeeper and not answered.",
     "last_heartbeat_seconds": "Unix time of the last heartbeat.",

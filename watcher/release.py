@@ -21,11 +21,14 @@ from watcher.sealing import Sealed, Sealer
 from watcher.tree import Row, Tree
 from zklake.events.envelope import VERSION, Event, Meta, encode
 
+# What a place costs beside its path and data: its event, its reading, its drafts.
+SLOT_BYTES = 700
+
 
 class Slot:
     """A place in the order of the log; `drafts` is None while the value is being read."""
 
-    __slots__ = ("at_ms", "drafts", "then", "zxid")
+    __slots__ = ("at_ms", "drafts", "size", "then", "zxid")
 
     def __init__(
         self,
@@ -39,6 +42,8 @@ class Slot:
         self.then = then
         # The highest zxid seen when the place was taken: all up to it stands before or here.
         self.zxid = 0
+        # About how many bytes it holds.
+        self.size = 0
 
 
 class Ahead(NamedTuple):
@@ -58,11 +63,12 @@ class Release:
         self.meta = meta
         self.counts: dict[tuple[str, str], int] = {}
         self.missed_versions = self.unseen_lives = 0
-        self.bytes_waiting = 0
+        # Of events that wait for Kafka, and of those that wait for a value.
+        self.bytes_waiting = self.held_bytes = 0
         # The highest zxid seen; meta's is that of what was released: a restart goes on from there.
         self.zxid = meta.zxid
         self.sealed: deque[Batch] = deque()
-        self.unreadable: set[str] = set()
+        self.unreadable: set[str] = set(tree.list_unreadable())
         self._ahead: dict[str, Ahead] = {}
         self._cluster = cluster
         self._sealer = sealer
@@ -97,11 +103,21 @@ class Release:
         self.census.forget()
         self.meta = msgspec.structs.replace(self.meta, complete=False)
 
-    def append(self, slot: Slot) -> Slot:
-        """Take the next place in the log."""
+    def append(self, slot: Slot, path: str = "") -> Slot:
+        """Take the next place in the log; `path` is what an event without its value holds."""
         slot.zxid = self.zxid
         self._slots.append(slot)
+        self._hold(slot, SLOT_BYTES + len(path) + _weigh(slot.drafts))
         return slot
+
+    def fill(self, slot: Slot, drafts: list[Draft]) -> None:
+        """What was read for a place."""
+        slot.drafts = drafts
+        self._hold(slot, _weigh(drafts))
+
+    def _hold(self, slot: Slot, more: int) -> None:
+        slot.size += more
+        self.held_bytes += more
 
     def row(self, path: str) -> Row | None:
         """What is known of a path, counting events that still wait for their release."""
@@ -136,6 +152,7 @@ class Release:
         slots = self._slots
         while slots and slots[0].drafts is not None:
             slot = slots.popleft()
+            self.held_bytes -= slot.size
             assert slot.drafts is not None
             self._released_zxid = slot.zxid
             for draft in slot.drafts:
@@ -267,3 +284,7 @@ class Release:
         ahead = self._ahead.pop(path, None)
         if ahead is not None and ahead.unreleased > 1:
             self._ahead[path] = Ahead(ahead.row, ahead.unreleased - 1)
+
+
+def _weigh(drafts: list[Draft] | None) -> int:
+    return sum(len(draft.data) for draft in drafts or () if draft.data)

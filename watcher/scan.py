@@ -9,6 +9,10 @@ from typing import Literal
 
 from zklake.events.envelope import Origin
 
+# What ZooKeeper takes by default, and what a record holds beside the data.
+MAX_VALUE_BYTES = 1 << 20
+RECORD_BYTES = 500
+
 Purpose = Literal[
     "resync",  # after every (re)connect: compare with the model
     "frame",  # publish a read of every znode
@@ -19,7 +23,10 @@ Purpose = Literal[
 class Scan:
     """Paths to read, and those whose state is known again."""
 
-    def __init__(self, purpose: Purpose, frame_id: str, *, base_is_model: bool) -> None:
+    def __init__(
+        self, purpose: Purpose, frame_id: str, *, base_is_model: bool, careful: bool = False
+    ) -> None:
+        """Careful: any read may bring the largest value there can be."""
         self.purpose = purpose
         self.frame_id = frame_id
         self.base_is_model = base_is_model
@@ -39,11 +46,20 @@ class Scan:
         # Every path known when the first subtree was found to be gone, sorted.
         self.known: list[str] | None = None
         self.differences = 0
+        # How large the next values may be: as the largest so far, which is forgotten bit by bit.
+        self.weight = MAX_VALUE_BYTES
+        self._careful = careful
 
     @property
     def is_done(self) -> bool:
         """Everything was read."""
         return not self.todo and self.outstanding == 0
+
+    def weigh(self, data: bytes | None) -> None:
+        """A value came in."""
+        if not self._careful:
+            size = len(data or b"") + RECORD_BYTES
+            self.weight = max(size, self.weight - self.weight // 16)
 
     def below(self, path: str, known_paths: Callable[[], list[str]]) -> list[str]:
         """Known paths under a path, deepest last."""

@@ -64,7 +64,7 @@ class Teller:
         )
         orphans = self._bury_children(path, reading, told)
         for index, (slot, drafts) in enumerate(zip(reading.slots, told.told, strict=True)):
-            slot.drafts = orphans + told.before + drafts if index == 0 else drafts
+            self.release.fill(slot, orphans + told.before + drafts if index == 0 else drafts)
         after = told.after
         if scan is not None:
             scan.differences += len(after)

@@ -15,6 +15,7 @@ from zklake.events.envelope import Stat, TreeRow
 # czxid, mzxid, ephemeral_owner, version, cversion, aversion, num_children, flags, data hash
 _PACKED = Struct("<qqqiiiiB8s")
 _UNREADABLE, _UNREAD = 1, 2
+_FLAGS_AT = Struct("<qqqiiii").size
 # A version nobody could count: the znode was changed while we were blind.
 UNKNOWN_VERSION = -1
 
@@ -71,6 +72,10 @@ class Tree:
 
     def __contains__(self, path: str) -> bool:
         return path in self._rows
+
+    def list_unreadable(self) -> list[str]:
+        """Znodes that ZooKeeper's ACL keeps from us."""
+        return [path for path, packed in self._rows.items() if packed[_FLAGS_AT] & _UNREADABLE]
 
     def row(self, path: str) -> Row | None:
         """What is known of the znode itself."""

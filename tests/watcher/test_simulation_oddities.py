@@ -34,6 +34,9 @@ def test_what_may_not_be_read_is_never_guessed(part: int) -> None:
             check_by_oracle(simulation.server, simulation.log)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
+        unreadable = simulation.chronicle.release.unreadable
+        simulation.crash()
+        assert simulation.chronicle.release.unreadable == unreadable, f"seed {seed}"
 
 
 def fold_values(log: Log) -> dict[str, tuple[int, int, str]]:

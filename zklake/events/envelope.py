@@ -57,7 +57,7 @@ GapReason = Literal[
     "restart",  # the watcher itself was away
     "disconnected",  # the connection broke
     "session_expired",  # ZooKeeper gave the session up
-    "backpressure",  # the log's Kafka was away too long; we let go of ZooKeeper
+    "backpressure",  # the buffer was full (Kafka away, or reads slow): we let go of ZooKeeper
     "history_reset",  # the ensemble was restored from an older state: its zxid went back
     "model_lost",  # the tree topic does not match the log
     "coalesced",  # one-shot watches: some lives passed between two looks

@@ -108,7 +108,7 @@ class WatcherSettings(Group):
     """`zklake watch`: bounds, pace, and what may leave the process."""
 
     buffer_bytes: Annotated[int, Field(ge=1 << 20)] = 64 << 20
-    """Bytes of events held while Kafka is away; past that we let go of ZooKeeper."""
+    """Bytes of events held, for Kafka or for their values; past that we let go of ZooKeeper."""
     reads_in_flight: PositiveInt = 1000
     """Unanswered ZooKeeper reads at a time."""
     batch_events: PositiveInt = 5000

@@ -1,0 +1,150 @@
+"""The loop between a fake ZooKeeper and a log that is slow or away: memory stays bounded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.watcher.fake_zookeeper import FakeZooKeeper
+from tests.watcher.simulation import PlainSealer
+from watcher.chronicle import Chronicle
+from watcher.log.batch import Batch
+from watcher.log.resume import Resume
+from watcher.loop import Edges, Limits, Loop
+from watcher.messages import CHANGED, Connected, Disconnected, Request, WatchEvent
+from watcher.metrics import Numbers
+from watcher.outlet import Outlet
+from watcher.release import Release
+from watcher.tree import Tree
+from watcher.zookeeper.inbox import Inbox
+from zklake.events.envelope import Event, GapReason, Meta, decode
+
+BUFFER = 1 << 20
+
+
+class SlowLog:
+    """Takes its time for every batch."""
+
+    def __init__(self, pause_s: float) -> None:
+        self.pause_s = pause_s
+        self.events: list[Event] = []
+        self.largest_wait = 0
+        self.waiting: Callable[[], int] = lambda: 0
+
+    def open(self) -> Resume:
+        return Resume(None, None, "first_start")
+
+    def publish(self, batch: Batch) -> None:
+        time.sleep(self.pause_s)
+        self.largest_wait = max(self.largest_wait, self.waiting())
+        self.events += map(decode, batch.events)
+
+    def close(self) -> None:
+        pass
+
+
+class FakeSession:
+    """Answers at once, from memory; or never."""
+
+    connected = True
+    last_zxid_seen = 0
+
+    def __init__(self, server: FakeZooKeeper, inbox: Inbox, *, answers: bool = True) -> None:
+        self.server, self.inbox, self.answers = server, inbox, answers
+        self.parted: list[GapReason] = []
+
+    def send(self, requests: Sequence[Request]) -> None:
+        self.server.asked.extend(requests)
+        while self.answers and self.server.asked:
+            self.server.answer()
+        messages = list(self.server.stream)
+        self.server.stream.clear()
+        self.inbox.put(messages, 100 * len(messages))
+
+    def let_go(self, reason: GapReason) -> None:
+        self.parted.append(reason)
+        self.inbox.put_change(Disconnected(reason), 0)
+
+    def resume(self) -> None:
+        self.parted.append("disconnected")
+
+
+class Rig:
+    def __init__(self, server: FakeZooKeeper, log: SlowLog, limits: Limits, **how: Any) -> None:
+        self.inbox = Inbox(1 << 30)
+        release = Release("c", Meta("log", 1000, 0, 0), Tree(), PlainSealer(), limits.batch_events)
+        self.log = log
+        log.waiting = lambda: release.bytes_waiting
+        self.session = FakeSession(server, self.inbox, **how)
+        self.outlet = Outlet(log, on_done=lambda: self.inbox.put(()))
+        chronicle = Chronicle(
+            release, reads_in_flight=limits.reads_in_flight, buffer_bytes=limits.buffer_bytes
+        )
+        edges = Edges(self.inbox, self.session, self.outlet)  # type: ignore[arg-type]
+        self.loop = Loop(Numbers(), chronicle, edges, limits)
+        chronicle.begin("first_start", 1)
+
+    def run(self, is_over: Callable[[], bool], seconds: float = 20) -> None:
+        deadline = time.monotonic() + seconds
+        self.loop.run(lambda published: is_over() or time.monotonic() > deadline, lambda: False)
+        assert is_over(), "not within the time"
+
+
+@contextmanager
+def rigged(server: FakeZooKeeper, log: SlowLog, limits: Limits, **how: Any) -> Iterator[Rig]:
+    rig = Rig(server, log, limits, **how)
+    rig.inbox.put_change(Connected(1, 1, "fake", True), 1)
+    yield rig
+    rig.outlet.close(5)
+
+
+def plant(znodes: int, size: int) -> FakeZooKeeper:
+    server = FakeZooKeeper()
+    for number in range(znodes):
+        server.create(f"/n{number:05}", b"x" * size)
+    return server
+
+
+@pytest.mark.parametrize(("znodes", "size"), [(5000, 1000), (40, 200_000)], ids=["many", "large"])
+def test_a_first_scan_ends_though_kafka_is_slower_than_zookeeper(znodes: int, size: int) -> None:
+    limits = Limits(buffer_bytes=BUFFER, batch_events=100)
+    with rigged(plant(znodes, size), SlowLog(0.01), limits) as rig:
+        rig.run(lambda: rig.loop.chronicle.in_sync)
+        assert rig.session.parted == []
+        assert rig.log.largest_wait <= BUFFER
+        # A frame of the same tree is as large.
+        rig.loop.chronicle.want_frame()
+        rig.run(lambda: sum(e.op == "in_sync" for e in rig.log.events) == 2)
+        assert rig.session.parted == []
+        assert rig.log.largest_wait <= BUFFER
+
+
+def test_a_scan_that_filled_the_buffer_is_careful_the_next_time() -> None:
+    """Small values, and then all at once large ones: nobody could have known."""
+    server = plant(2000, 10)
+    for number in range(100):
+        server.create(f"/z{number}", b"x" * 100_000)
+    with rigged(server, SlowLog(0.01), Limits(buffer_bytes=BUFFER, batch_events=100)) as rig:
+        rig.run(lambda: rig.session.parted == ["backpressure", "disconnected"])
+        rig.inbox.put_change(Connected(1, 1, "fake", True), 2)
+        rig.run(lambda: rig.loop.chronicle.in_sync)
+        assert rig.session.parted == ["backpressure", "disconnected"]
+
+
+def test_events_that_wait_for_their_values_count_in_the_buffer() -> None:
+    """A server that sends events and answers no read would fill the memory."""
+    server = plant(1, 10)
+    limits = Limits(buffer_bytes=BUFFER)
+    with rigged(server, SlowLog(0), limits) as rig:
+        rig.run(lambda: rig.loop.chronicle.in_sync)
+        rig.session.answers = False
+        for number in range(100):
+            events = [WatchEvent(-1, CHANGED, f"/n{number}-{n}") for n in range(100)]
+            rig.inbox.put(events)
+        rig.run(lambda: rig.session.parted == ["backpressure", "disconnected"])
+        rig.run(lambda: [e.gap.reason for e in rig.log.events if e.gap][1:] == ["backpressure"])
+        assert rig.loop.chronicle.release.held_bytes == 0
