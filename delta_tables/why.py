@@ -1,6 +1,6 @@
 """Why a group's lag rose: one rise of one group, by the view root_cause, with the rows behind.
 
-The view is asked in the sandbox, for it may take long; the few rows behind are looked up here.
+Whatever may take long is asked in the sandbox; the few rows behind are looked up here.
 Knows nothing of the command line.
 """
 
@@ -31,15 +31,14 @@ def explain(
     lakes: Sequence[Lake], group_id: str, at: datetime | None, limits: Limits
 ) -> list[Explanation]:
     """The largest rise in the hour before a moment (none: of the last day), and its causes."""
-    places = _find_group(lakes, group_id)
+    places = _find_group(lakes, group_id, limits)
     until = datetime.now(UTC) if at is None else at
     since = until - (_LATELY if at is None else _NEAR)
     sql = (
         f"SELECT * FROM root_cause WHERE group_id = {quote(group_id)} "  # noqa: S608
         f"AND rise_from <= {_write(until)} AND rise_to >= {_write(since)} ORDER BY rise_from, rank"
     )
-    with run_query(lakes, sql, limits) as answer:
-        rows = [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
+    rows = _ask(lakes, sql, limits)
     return [
         _explain_one((lake, coordinator, group_id), (since, until), at, rows)
         for lake, coordinator in places
@@ -94,19 +93,32 @@ def _add_rows(lake: Lake, cause: Cause, group_id: str) -> Cause:
     return cause
 
 
-def _find_group(lakes: Sequence[Lake], group_id: str) -> list[tuple[Lake, str]]:
+def _find_group(lakes: Sequence[Lake], group_id: str, limits: Limits) -> list[tuple[Lake, str]]:
     """Where there is such a group, on which coordinators; QueryError when nowhere."""
-    tables = ("consumer_membership", "consumer_offsets")
-    sql = " UNION ".join(f"SELECT coordinator, group_id FROM {name}" for name in tables)  # noqa: S608
-    known = [(lake, row) for lake in lakes for row in _look_up(lake, tables, sql)]
-    found = [(lake, row["coordinator"]) for lake, row in known if row["group_id"] == group_id]
+    sql = _select_groups("cluster, coordinator", f"group_id = {quote(group_id)}")
+    known = {(row["cluster"], row["coordinator"]) for row in _ask(lakes, sql, limits)}
+    found = [
+        (lake, coordinator) for lake in lakes for at, coordinator in known if at == lake.cluster
+    ]
     if not found:
-        names = sorted({row["group_id"] for _, row in known})
-        near = did_you_mean(group_id, names) or f"; {len(names)} groups are known"
+        names = {
+            row["group_id"] for row in _ask(lakes, _select_groups("group_id", "is_open"), limits)
+        }
+        near = did_you_mean(group_id, sorted(names)) or f"; {len(names)} groups are known"
         raise QueryError(
             f"no group {group_id!r} in {', '.join(one.cluster for one in lakes)}{near}"
         )
     return sorted(found)
+
+
+def _select_groups(columns: str, where: str) -> str:
+    tables = ("consumer_membership", "consumer_offsets")
+    return " UNION ".join(f"SELECT {columns} FROM {name} WHERE {where}" for name in tables)  # noqa: S608
+
+
+def _ask(lakes: Sequence[Lake], sql: str, limits: Limits) -> list[Row]:
+    with run_query(lakes, sql, limits) as answer:
+        return [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
 
 
 def _look_up(lake: Lake, names: Sequence[str], sql: str) -> list[Row]:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable
 
 import pytest
 import typer
+from deltalake import DeltaTable
 from typer.testing import CliRunner, Result
 
+from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.lakes import Lake
+from delta_tables.reading import open_named
 from delta_tables.views import VIEWS
 from tests.delta_tables.lag_stories import STORIES
 from tests.delta_tables.small_lake import write_lake
@@ -17,8 +22,9 @@ from zklake.errors import QueryError
 app = typer.Typer()
 app.command()(why)
 
-INPUTS = {"consumer_offsets", "znode_events", "log_gaps", "offset_lag", "consumer_membership"}
-INPUTS |= {name for view in VIEWS if view.name == "root_cause" for name in view.inputs}
+VIEWS_ASKED = ("root_cause", "group_lag_now")
+INPUTS = {"consumer_offsets", "znode_events", "log_gaps"}
+INPUTS |= {name for view in VIEWS if view.name in VIEWS_ASKED for name in view.inputs}
 HOSTILE = "g_\x1b[31m"
 
 
@@ -31,7 +37,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
     for row in rows["consumer_membership"]:
         row["member_id"] = row["member_id"].replace("g_b", HOSTILE)
     calm: Row = {"coordinator": "kafka", "group_id": "calm", "topic": "t", "partition": 0}
-    rows["consumer_offsets"] = [state(0, **calm, committed_offset=5)]
+    gone = state(0, 1, "deleted", **calm | {"group_id": "gone"}, committed_offset=5)
+    rows["consumer_offsets"] = [state(0, **calm, committed_offset=5), gone]
     rows["log_gaps"] = [state(10, 11, "in_sync", gap_id="1", reason="connection_lost")]
     times = [round(at(minute).timestamp() * 1000) for minute in (0, 60)]
     rows["znode_events"] = [
@@ -90,10 +97,30 @@ def test_no_rise_is_an_answer(lake: str) -> None:
     assert "Its lag is not followed" in said
 
 
+def test_commits_are_read_only_within_limits(lake: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be billions of them: nothing here may open the table."""
+    opened: set[str] = set()
+
+    def record(lakes: Iterable[Lake], names: Collection[str]) -> dict[str, list[DeltaTable]]:
+        opened.update(names)
+        return open_named(lakes, names)
+
+    monkeypatch.setattr(reading, "open_named", record)
+    ask(lake, "g", "--at", "2026-11-16T03:30:00Z")
+    with pytest.raises(QueryError, match="no group"):
+        ask(lake, "nobody")
+    assert "group_lag_now" in opened
+    assert "consumer_offsets" not in opened
+
+
 def test_an_unknown_group_is_refused(lake: str) -> None:
     with pytest.raises(QueryError, match="no group 'calmm' in kafka; did you mean calm"):
         ask(lake, "calmm")
     with pytest.raises(QueryError, match='no group "it\'s"'):
         ask(lake, "it's")
+    # A group that is no more may be asked about by its name, but is not proposed.
+    assert "group gone (kafka, kafka) did not rise" in ask(lake, "gone").stdout
+    with pytest.raises(QueryError, match="no group 'gonne' in kafka; 2 groups are known"):
+        ask(lake, "gonne")
     with pytest.raises(QueryError, match="'soon' is no time"):
         ask(lake, "g", "--at", "soon")
