@@ -14,6 +14,7 @@ from dashboard.openapi.rows import WORDS, describe_rows
 from dashboard.openapi.shapes import Either, choose
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import EMPTY, GROUP, list_groups
+from dashboard.rebalance_costs import REBALANCE, load_rebalances
 from dashboard.series import SERIES, load_lag
 from dashboard.tables import Row
 from dashboard.times import write_duration
@@ -53,15 +54,6 @@ WHERE {where} AND {overlap}
 ORDER BY topic, partition, valid_from_seq
 LIMIT 20000
 """
-_REBALANCES = """
-SELECT valid_from_at, valid_to_at, trigger, trigger_member_id, trigger_topic, generation,
-  members_before, members_after, attempts, conflicts, partitions, moved, reacquired, left_unowned,
-  unowned_ms, max_unowned_ms, duration_ms, outcome
-FROM rebalances
-WHERE {where} AND {overlap}
-ORDER BY valid_from_seq DESC
-LIMIT 200
-"""
 _MEMBERS = """
 SELECT member_id, host, pattern, subscription, session, valid_from_at, valid_to_at, is_open,
   ended_by
@@ -87,7 +79,7 @@ def load(asked: Asked) -> Data:
         "partitions": partitions,
         "lag": load_lag(tables, asked.span, where, _name_partition),
         "tenures": ask(_TENURES, "ownership_history"),
-        "rebalances": ask(_REBALANCES, "rebalances"),
+        "rebalances": load_rebalances(tables, asked.span, where, asked.now),
         "members": ask(_MEMBERS, "consumer_membership"),
     }
 
@@ -185,7 +177,7 @@ PAGE = Page(
         "partitions": Either(([describe_rows(_PARTITIONS)], [describe_rows(_OFFSETS)])),
         "lag": SERIES,
         "tenures": [describe_rows(_TENURES)],
-        "rebalances": [describe_rows(_REBALANCES)],
+        "rebalances": [REBALANCE],
         "members": [describe_rows(_MEMBERS)],
     },
 )
