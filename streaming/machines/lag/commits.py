@@ -21,8 +21,11 @@ from zklake.events.samples import Commit as Said
 
 _LONG = 2**63
 _STATES = ("create", "set", "read", "unreadable")
-# A group that commits faster than rounds come makes no more memory than this.
-_MOST_WAITING = 16
+# Of states that wait, the newest and then the last of each second: when the requests of the next
+# round were sent, only its record tells. What is kept depends on later states alone, so it is the
+# same after a restart, which meets none from before the last round.
+_NEWEST = 8
+MOST_WAITING = 16
 # Ends of rows of consumer_offsets after which another row begins at once.
 _FOLLOWED = ("changed", "recreated", "unreadable")
 
@@ -110,13 +113,22 @@ def take_end(subject: Subject, seq: int, word: str, limit: int) -> bool:
 
 def find_limit(after_seq: int | None) -> int:
     """How many states may wait: before the first round nobody knows for what."""
-    return 1 if after_seq is None else _MOST_WAITING
+    return 1 if after_seq is None else MOST_WAITING
 
 
 def _wait(subject: Subject, commit: Commit, limit: int) -> None:
-    subject.waiting.append(commit)
-    del subject.waiting[:-limit]
+    waiting = subject.waiting
+    waiting.append(commit)
+    if len(waiting) > _NEWEST and _is_same_second(*waiting[-_NEWEST - 1 :][:2]):
+        del waiting[-_NEWEST - 1]
+    del waiting[:-limit]
     subject.has_commit, subject.seen_seq = True, commit.seq
+
+
+def _is_same_second(earlier: Commit, later: Commit) -> bool:
+    if earlier.at_ms is None or later.at_ms is None:
+        return False
+    return earlier.at_ms // 1000 == later.at_ms // 1000
 
 
 def take_over(subject: Subject, after_seq: int, at_ms: int, *, with_facts: bool) -> bool:

@@ -5,10 +5,24 @@ from __future__ import annotations
 from tests.reference.fold.presence import Moment
 from tests.reference.fold.things import Commit, Subject
 
-# So many states of one subject may wait; before the first round only one.
-_WAITING = 16
+# Of the states of one subject that wait, the newest ones are remembered, and before them the last of
+# each second; so many in all. Before the first round only one.
+_NEWEST = 8
+_MOST = 16
 
 State = tuple[int, Commit | None]
+
+
+def remember(states: list[State]) -> list[State]:
+    """Those of the states that are not forgotten before a round asks for them."""
+    seconds = [None if s is None or s.at is None else s.at // 1000 for _, s in states]
+    kept = []
+    for number, state in enumerate(states):
+        is_new = number >= len(states) - _NEWEST
+        is_overtaken = seconds[number] is not None and seconds[number] in seconds[number + 1 :][:1]
+        if is_new or not is_overtaken:
+            kept.append(state)
+    return kept[-_MOST:]
 
 
 class Commits:
@@ -26,13 +40,14 @@ class Commits:
             if moment.event.seq > self.round_seq:
                 self._wait(moment)
         self.round_seq = moments[-1].event.seq
+        if self.asked_seq is None:
+            self.waiting = {subject: states[-1:] for subject, states in self.waiting.items()}
         self.asked_seq = max(after_seq, -1 if self.asked_seq is None else self.asked_seq)
         taken = []
         for subject, states in self.waiting.items():
-            for seq, commit in list(states):
-                if seq <= self.asked_seq:
-                    states.remove((seq, commit))
-                    taken.append((subject, commit))
+            known = [state for state in remember(states) if state[0] <= self.asked_seq]
+            taken += [(subject, commit) for _, commit in known]
+            self.waiting[subject] = [state for state in states if state[0] > self.asked_seq]
         for subject, commit in taken:
             self.current.pop(subject, None)
             if commit is not None:
@@ -44,5 +59,3 @@ class Commits:
             if move.what == "commit":
                 states = self.waiting.setdefault(move.key, [])
                 states.append((moment.event.seq, move.after))
-                most = 1 if self.asked_seq is None else _WAITING
-                del states[:-most]

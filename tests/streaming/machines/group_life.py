@@ -148,6 +148,22 @@ def commit(cluster: Cluster) -> None:
             cluster.write(path, data)
 
 
+def commit_fast(cluster: Cluster) -> None:
+    """One partition's offset is written again and again."""
+    if keys := cluster.partitions():
+        topic, partition = cluster.dice.choice(keys)
+        path = f"/consumers/{cluster.dice.choice(GROUPS)}/offsets/{topic}/{partition}"
+        _, end = cluster.logs[topic, partition]
+        count = cluster.dice.randrange(10, 30)
+        for offset in range(end - count, end):
+            data = b"%d" % max(0, offset + cluster.dice.choice((0, 0, 0, -3)))
+            if path in cluster.tree:
+                cluster.write(path, data)
+            else:
+                cluster.create("offset", path, data)
+            cluster.pass_time(cluster.dice.choice((0, 20, 60, 300)))
+
+
 STEPS: tuple[tuple[Step, int], ...] = (
     (create_topic, 3),
     (change_topic, 1),
@@ -157,4 +173,5 @@ STEPS: tuple[tuple[Step, int], ...] = (
     (rebalance, 1),
     (release_one, 1),
     (commit, 5),
+    (commit_fast, 1),
 )

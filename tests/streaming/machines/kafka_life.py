@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.streaming.machines import group_life
 from tests.streaming.machines.cluster import Cluster, KafkaGroup, Step
 from zklake.events.samples import (
     BrokerFailure,
@@ -57,6 +58,8 @@ def sample(cluster: Cluster) -> None:
         cluster.publish("heartbeat", "/")
         produce(cluster)
         commit(cluster)
+        if cluster.chance(0.4):
+            group_life.commit_fast(cluster)
     failed = [b for b in slow if cluster.chance(0.4)]
     cluster.owing |= {b: after_seq for b in slow if b not in failed}
     _tell(cluster, news, after_seq, answered, failed, is_base=is_base)

@@ -36,6 +36,7 @@ class LagLog:
         self.seq = 0
         self.zxid = 100
         self.now_ms = BIRTH_MS
+        self.events: list[Event] = []
         self.closed: dict[str, list[Row]] = {"log_ends": [], "offset_lag": []}
         self.open: dict[str, list[Row]] = {"log_ends": [], "offset_lag": []}
 
@@ -46,6 +47,7 @@ class LagLog:
     def say(self, op: Op, around: Surroundings | None = None, **fields: Any) -> int:
         self.seq += 1
         event = Event("c", "log", self.seq, op, self.now_ms, **fields)
+        self.events.append(event)
         changes = self.standing.follow(event, around or Surroundings())
         self.machine.follow(event, changes, self.standing, around or Surroundings())
         return self.seq
