@@ -25,8 +25,9 @@ class Resume(NamedTuple):
     meta: Meta | None
     rows: dict[str, TreeRow] | None
     problem: Problem | None
-    # Paths with a row in the tree topic that nobody vouches for. Tombstone them before a base
-    # frame begins, or the next restart takes them for znodes that are gone.
+    # Keys with a row in the tree topic that nobody vouches for; bytes that are no text stand as
+    # surrogates. Tombstone them before a base frame begins, or the next restart takes them for
+    # znodes that are gone.
     leftover: frozenset[str] = frozenset()
 
 
@@ -63,16 +64,25 @@ def read_last_event(events: PartitionReader) -> LastEvent | None:
 def compare(values: dict[bytes, bytes], last: LastEvent | None) -> Resume:
     """Judge the tree topic's last values by the newest event of the event topic."""
     written = values.pop(META_KEY.encode(), None)
+    named = {key.decode(errors="surrogateescape"): value for key, value in values.items()}
+    strangers = frozenset(key for key in named if not _is_path(key))
     try:
         meta = None if written is None else _meta.decode(written)
-        rows = {path.decode(): _row.decode(value) for path, value in values.items()}
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        rows = {key: _row.decode(row) for key, row in named.items() if key not in strangers}
+    except msgspec.DecodeError:
         meta, rows = None, {}
     if meta is not None and last is not None and (meta.log_id, meta.seq) == (last.log_id, last.seq):
-        return Resume(meta, rows, None)
-    leftover = frozenset(path.decode(errors="surrogateescape") for path in values)
+        return Resume(meta, rows, None, strangers)
     problem: Problem = "first_start" if meta is None and last is None else "model_lost"
-    return Resume(_join(meta, last), None, problem, leftover)
+    return Resume(_join(meta, last), None, problem, frozenset(named))
+
+
+def _is_path(key: str) -> bool:
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        return False
+    return key.startswith("/")
 
 
 def _join(meta: Meta | None, last: LastEvent | None) -> Meta | None:

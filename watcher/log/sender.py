@@ -16,7 +16,7 @@ from zklake.events.topics import Topics
 # Records unanswered for so long: Kafka counts as away.
 AWAY_AFTER_S = 5.0
 
-Record = tuple[str | None, bytes | None]
+Record = tuple[bytes | None, bytes | None]
 Report = Callable[[KafkaError | None, Message], None]
 
 
@@ -42,7 +42,7 @@ class Sender:
         self._offsets.clear()
         self._failure = None
         self._produce(producer, self._topics.events, [(None, event) for event in batch.events])
-        self._produce(producer, self._topics.tree, _list_tree(batch))
+        self._produce(producer, self._topics.tree, list_tree(batch))
         self._deliver(producer)
         self._refuse_other_topic()
 
@@ -90,11 +90,13 @@ class Sender:
             self._ends[topic] = max(offsets)
 
 
-def _list_tree(batch: Batch) -> list[Record]:
+def list_tree(batch: Batch) -> list[Record]:
+    """The tree topic's records, keys as bytes: a stranger's may be no text (see resume.py)."""
     rows: list[Record] = [
-        (path, None if row is None else encode(row)) for path, row in batch.rows.items()
+        (path.encode(errors="surrogateescape"), None if row is None else encode(row))
+        for path, row in batch.rows.items()
     ]
-    return rows if batch.meta is None else [*rows, (META_KEY, encode(batch.meta))]
+    return rows if batch.meta is None else [*rows, (META_KEY.encode(), encode(batch.meta))]
 
 
 def _enqueue(producer: Producer, topic: str, record: Record, report: Report | None) -> bool:

@@ -6,7 +6,7 @@ them. It knows nothing of Kafka clients, kazoo or Spark.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -169,19 +169,24 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     group_state: GroupState | None = None
 
 
+# ZooKeeper's own sizes: what lies outside was not written by a watcher.
+_Int32 = Annotated[int, msgspec.Meta(ge=-(1 << 31), lt=1 << 31)]
+_Int64 = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
+
+
 class TreeRow(msgspec.Struct, frozen=True, array_like=True):
     """What was last published of one znode: a value of the compacted tree topic, keyed by path."""
 
-    czxid: int
-    mzxid: int
-    version: int
+    czxid: _Int64
+    mzxid: _Int64
+    version: _Int32
     # Child creates + deletes accounted for so far, in the same count as ZooKeeper's cversion.
-    cversion: int
-    aversion: int
-    num_children: int
-    ephemeral_owner: int
+    cversion: _Int32
+    aversion: _Int32
+    num_children: _Int32
+    ephemeral_owner: _Int64
     # 16 hex digits of the keyed hash of the data; empty when the data was never read.
-    data_hash: str
+    data_hash: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")]
     unreadable: bool = False
 
 

@@ -9,10 +9,15 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from tests.watcher.log.writing import LOG_ID, delete_topic, make_batch, make_row, name_cluster
+from tests.watcher.simulation import PlainSealer
+from watcher.chronicle import Chronicle
 from watcher.log.batch import Batch
 from watcher.log.publisher import Publisher
 from watcher.log.resume import LastEvent, compare, read_tree
+from watcher.log.sender import list_tree
 from watcher.log.topics import ensure_topics
+from watcher.release import Release
+from watcher.tree import Tree
 from zklake.events.envelope import Meta, TreeRow, encode
 
 if TYPE_CHECKING:
@@ -66,6 +71,45 @@ def test_a_tree_nobody_can_read_is_lost(key: bytes) -> None:
         "model_lost",
         frozenset({"/a", "/b"}),
     )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        b'[1,2,0,0,0,0,0,"no hex here.....",false]',
+        b'[1,2,0,0,0,0,0,"00",false]',
+        b'[9223372036854775808,2,0,0,0,0,0,"",false]',
+        b'[1,2,2147483648,0,0,0,0,"",false]',
+        b'[1,2,0,0,0,-2147483649,0,"",false]',
+    ],
+)
+def test_a_row_that_no_watcher_wrote_is_no_model(row: bytes) -> None:
+    resume = compare(make_values(META, "/b") | {b"/a": row}, LastEvent(LOG_ID, 10, 2_000))
+    assert (resume.rows, resume.problem) == (None, "model_lost")
+    assert resume.leftover == {"/a", "/b"}
+
+
+def test_every_row_that_can_be_read_can_be_kept() -> None:
+    most, least = (1 << 31) - 1, -(1 << 31)
+    row = TreeRow((1 << 63) - 1, -(1 << 63), most, least, most, least, -1, "f" * 16, True)
+    resume = compare(make_values(META) | {b"/a": encode(row)}, LastEvent(LOG_ID, 10, 2_000))
+    assert resume.rows == {"/a": row}
+    tree = Tree()
+    tree.load("/a", row)
+    assert tree.list_unreadable() == ["/a"]
+
+
+@pytest.mark.parametrize("key", [b"\xff/a", b"hello", b""], ids=["no text", "no path", "empty"])
+def test_a_strangers_key_costs_no_model_and_is_taken_away(key: bytes) -> None:
+    values = make_values(META, "/a") | {key: encode(make_row(1))}
+    resume = compare(values, LastEvent(LOG_ID, 10, 2_000))
+    assert (resume.rows, resume.problem) == ({"/a": make_row(1)}, None)
+    release = Release("c", META, Tree(), PlainSealer())
+    release.forget(resume.leftover)
+    Chronicle(release).begin("restart", 3_000)
+    batch = release.take()
+    assert batch is not None
+    assert (key, None) in list_tree(batch)
 
 
 @pytest.fixture
@@ -127,11 +171,18 @@ def test_an_end_full_of_aborted_records_and_strangers_hides_nothing(
         producer.abort_transaction(30)
     stranger = Producer({"bootstrap.servers": cluster.bootstrap})
     stranger.produce(f"zklake.{name}", b"hello", partition=0)
+    stranger.produce(f"zklake.{name}.tree", b"hello", b"\xff", partition=0)
     stranger.flush(30)
     resume = read_tree(cluster.bootstrap, {}, name)
     assert resume.problem is None
     assert resume.meta is not None
     assert resume.meta.seq == 3
+    # Fenced by the producer above: a new one takes the stranger's row away.
+    again = Publisher(cluster.bootstrap, {}, name)
+    again.fence()
+    again.publish(make_batch(4)._replace(rows=dict.fromkeys(resume.leftover)))
+    again.close()
+    assert read_tree(cluster.bootstrap, {}, name).leftover == frozenset()
 
 
 @pytest.mark.integration
