@@ -30,12 +30,12 @@ def build_daemon(
     return Daemon(
         settings.cluster,
         lambda inbox, floor: _open_session(settings, inbox, floor),
-        lambda daemon: _open_log(settings, daemon, dry_run=dry_run, take_over=take_over),
+        lambda daemon: _open_log(settings, daemon, dry_run=dry_run, once=once, take_over=take_over),
         _build_sealing(settings),
-        _build_limits(settings),
+        _build_limits(settings, once=once),
         sampling=_build_plan(settings) if settings.watcher.sampling and not once else None,
         http=settings.watcher.http if serves else None,
-        once=once,
+        once_patience_s=settings.watcher.once_patience_s if once else None,
         resnapshot=resnapshot,
     )
 
@@ -65,7 +65,9 @@ def _open_session(settings: Settings, inbox: Inbox, floor: int) -> ZooKeeperSess
     )
 
 
-def _open_log(settings: Settings, daemon: Daemon, *, dry_run: bool, take_over: bool) -> Log:
+def _open_log(
+    settings: Settings, daemon: Daemon, *, dry_run: bool, once: bool, take_over: bool
+) -> Log:
     if dry_run:
         return PrintedLog()
     warn = structlog.get_logger().warning
@@ -76,6 +78,7 @@ def _open_log(settings: Settings, daemon: Daemon, *, dry_run: bool, take_over: b
         replication_factor=settings.log.replication_factor,
         takeover_after_ms=settings.watcher.takeover_after_ms,
         take_over=take_over,
+        once=once,
         on_state=daemon.note_log,
         on_standby=daemon.note_standby,
         on_warning=lambda warning: warn("topic", warning=warning),
@@ -102,13 +105,14 @@ def _build_plan(settings: Settings) -> Plan:
     )
 
 
-def _build_limits(settings: Settings) -> Limits:
+def _build_limits(settings: Settings, *, once: bool) -> Limits:
     own = settings.watcher
     return Limits(
         buffer_bytes=own.buffer_bytes,
         reads_in_flight=own.reads_in_flight,
         batch_events=own.batch_events,
         frame_interval_s=own.frame_interval_s,
-        audit_reads_per_second=own.audit_reads_per_second,
+        # One look is wanted, not a second one.
+        audit_reads_per_second=0 if once else own.audit_reads_per_second,
         force_one_shot=settings.zookeeper.force_one_shot,
     )

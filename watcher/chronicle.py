@@ -129,9 +129,9 @@ class Chronicle(Teller):
         self.release.zxid = max(self.release.zxid, zxid)
 
     @property
-    def is_at_rest(self) -> bool:
-        """Nothing is asked for and nothing waits."""
-        return self.scan is None and not self._reading and not self._frame_wanted
+    def is_scanned(self) -> bool:
+        """Every scan that was wanted is told to its end."""
+        return self.scan is None and not self._frame_wanted and not self._concluding
 
     # The connection.
 
@@ -215,7 +215,8 @@ class Chronicle(Teller):
         """Read on, as far as the number in flight, the buffer and an audit's pace allow."""
         room = self._scan_bytes - self.release.bytes_waiting - self.release.held_bytes
         while scan.todo and self.in_flight < self.limit and self.in_flight * scan.weight < room:
-            if scan.purpose == "audit" and self.audit_allowance <= 0:
+            # A frame that is wanted waits for the audit: then it hurries.
+            if scan.purpose == "audit" and self.audit_allowance <= 0 and not self._frame_wanted:
                 return
             path = scan.todo.popleft()
             if path in scan.settled:

@@ -22,6 +22,7 @@ from watcher.loop import Edges, Limits, Loop, now_ms
 from watcher.messages import Message
 from watcher.metrics import Numbers, build_registry
 from watcher.outlet import Log, Outlet
+from watcher.patience import Patience
 from watcher.release import Release
 from watcher.sampling.endpoints import Endpoints
 from watcher.sampling.handover import Handover
@@ -30,7 +31,7 @@ from watcher.sealing import Sealer
 from watcher.tree import Tree
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
-from zklake.errors import Fenced, LogError, TopicRefused
+from zklake.errors import Fenced, LogError, TopicRefused, ZooKeeperError
 from zklake.events.envelope import SEQ_PER_SECOND, GapReason, Meta
 from zklake.health import serve_health
 
@@ -54,9 +55,10 @@ class Daemon:
         *,
         sampling: Plan | None = None,
         http: str | None = None,
-        once: bool = False,
+        once_patience_s: float | None = None,
         resnapshot: bool = False,
     ) -> None:
+        """`once_patience_s`: one complete look, giving up after so long without an answer."""
         self.numbers = Numbers()
         self.stop = Event()
         # Set when draining has taken too long: nothing waits for Kafka any more.
@@ -68,7 +70,7 @@ class Daemon:
         self._limits = limits
         self._sampling = sampling
         self._http = http
-        self._once = once
+        self._patience_s = once_patience_s
         self._frame_wanted = resnapshot
 
     # What the edges report.
@@ -128,7 +130,7 @@ class Daemon:
             except GaveUp:
                 return
             except LogError as error:
-                if self._once:
+                if self._patience_s is not None:
                     raise
                 self.numbers.count("kafka_failures")
                 self.numbers.state = "the log's Kafka does not answer"
@@ -157,7 +159,7 @@ class Daemon:
         if sampler is not None:
             sampler.start()
         try:
-            loop.run(self._is_over, self._take_frame_wish)
+            loop.run(self._make_end(loop, session), self._take_frame_wish)
         finally:
             if sampler is not None:
                 # Before ZooKeeper: the last word in the log is the gap that we leave.
@@ -194,7 +196,7 @@ class Daemon:
     ) -> tuple[Sampler | None, Callable[[Message], None] | None]:
         """Only here, with the log in our hands: a standby samples nothing."""
         plan = self._sampling
-        if plan is None or self._once:
+        if plan is None or self._patience_s is not None:
             return None, None
         # Znode events come first: samples only while a quarter of the buffer would hold them all.
         limit = self._limits.buffer_bytes // 4
@@ -204,9 +206,22 @@ class Daemon:
         endpoints = Endpoints(plan.client)
         return Sampler(plan, endpoints.bootstrap, handover, self.numbers), endpoints.note
 
-    def _is_over(self, published: bool) -> bool:
+    def _make_end(self, loop: Loop, session: ZooKeeperSession) -> Callable[[bool], bool]:
         """Told to stop; or asked for one complete look, and it is in the log."""
-        return self.stop.is_set() or (self._once and published)
+        if self._patience_s is None:
+            return lambda published: self.stop.is_set()
+        patience = Patience(self._patience_s)
+
+        def is_over(published: bool) -> bool:
+            if not self.numbers.gauges.get("log_connected", 1):
+                patience.wait_for("the log's Kafka", LogError, "no answer")
+            elif not (session.connected or loop.has_let_go):
+                patience.wait_for("ZooKeeper", ZooKeeperError, session.last_error)
+            else:
+                patience.renew()
+            return published or self.stop.is_set()
+
+        return is_over
 
     def _take_frame_wish(self) -> bool:
         wanted, self._frame_wanted = self._frame_wanted, False

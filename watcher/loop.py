@@ -60,7 +60,7 @@ class Loop:
         self._numbers = numbers
         self._inbox, self._session, self._outlet, self._listen = edges
         self._limits = limits
-        self._has_let_go = False
+        self.has_let_go = False
         start = time.monotonic()
         self._next_tick = start
         self._next_frame = start + limits.frame_interval_s
@@ -70,7 +70,9 @@ class Loop:
         # When the oldest event of the batch under way, and of the one being filled, came in.
         self._oldest_sent: float | None = None
         self._oldest: float | None = None
-        self._sent_seq = chronicle.release.meta.seq
+        self._sent_seq = self._committed_seq = chronicle.release.meta.seq
+        # The end of the first complete look at the tree.
+        self._goal_seq: int | None = None
 
     def run(self, is_over: Callable[[bool], bool], frame_wish: Callable[[], bool]) -> None:
         """Go on until it is over; raises what the outlet could not publish."""
@@ -139,6 +141,7 @@ class Loop:
             return
         if self._oldest_sent is not None:
             self._numbers.latency.observe(time.monotonic() - self._oldest_sent)
+            self._committed_seq = self._sent_seq
             self._numbers.gauges["committed_seq"] = self._sent_seq
             self._oldest_sent = None
         batch = self.chronicle.release.take()
@@ -177,16 +180,16 @@ class Loop:
         cleanly rather than fill its heap or ours."""
         release = self.chronicle.release
         waiting = release.bytes_waiting + release.held_bytes
-        if waiting > self._limits.buffer_bytes and not self._has_let_go:
-            self._has_let_go = True
+        if waiting > self._limits.buffer_bytes and not self.has_let_go:
+            self.has_let_go = True
             log.warning(
                 "buffer full: letting go of ZooKeeper",
                 bytes=release.bytes_waiting,
                 unread=release.held_bytes,
             )
             self._session.let_go("backpressure")
-        elif self._has_let_go and waiting <= self._limits.buffer_bytes // 2:
-            self._has_let_go = False
+        elif self.has_let_go and waiting <= self._limits.buffer_bytes // 2:
+            self.has_let_go = False
             log.info("buffer drained: back to ZooKeeper")
             self._session.resume()
 
@@ -197,7 +200,10 @@ class Loop:
     def _is_published(self) -> bool:
         """One complete look at the tree is in the log."""
         chronicle = self.chronicle
-        return chronicle.in_sync and chronicle.is_at_rest and self._is_drained()
+        if self._goal_seq is None and chronicle.in_sync and chronicle.is_scanned:
+            # Not when nothing waits any more: on a busy tree that may never be.
+            self._goal_seq = chronicle.release.meta.seq
+        return self._goal_seq is not None and self._committed_seq >= self._goal_seq
 
     def _tell(self) -> None:
         """Bring the numbers up to date, and say it when the log is complete again."""
@@ -207,7 +213,7 @@ class Loop:
             numbers.gauges["scan_seconds"] = seconds
             log.info("in sync", znodes=len(release.tree), seconds=seconds)
         self._was_in_sync = chronicle.in_sync
-        numbers.state = _describe(chronicle, self._has_let_go)
+        numbers.state = _describe(chronicle, self.has_let_go)
         numbers.events = release.counts
         numbers.gaps.update(chronicle.gaps)
         numbers.gauges.update(

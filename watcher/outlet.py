@@ -48,6 +48,7 @@ class KafkaLog:
         replication_factor: int | None,
         takeover_after_ms: int,
         take_over: bool,
+        once: bool,
         on_state: Callable[[bool, str], None],
         on_standby: Callable[[], None],
         on_warning: Callable[[str], None],
@@ -57,6 +58,7 @@ class KafkaLog:
         self._address = (bootstrap, client, cluster)
         self._replication_factor = replication_factor
         self._takeover_after_ms, self._take_over = takeover_after_ms, take_over
+        self._once = once
         self._on_state, self._on_standby = on_state, on_standby
         self._on_warning = on_warning
         self._stopping, self._giving_up = stopping, giving_up
@@ -70,6 +72,7 @@ class KafkaLog:
             *self._address,
             takeover_after_ms=self._takeover_after_ms,
             take_over=self._take_over,
+            once=self._once,
             on_standby=self._on_standby,
             stopping=self._stopping,
         )

@@ -47,6 +47,8 @@ class Teller:
         # The gap that is open: what began it, and the last moment at which everything was told.
         self.gap: Gap | None = None
         self._reading: dict[str, Reading] = {}
+        # Scans that are done, and whose end waits for its place in the log.
+        self._concluding = 0
 
     def _resolve(self, path: str, reading: Reading, reply: Reply | None, at_ms: int) -> None:
         """Fill the slots of every event that this read answers; then what the read adds."""
@@ -164,10 +166,12 @@ class Teller:
         if scan.purpose == "audit":
             self.audits += 1
             self.audit_differences += scan.differences + len(drafts)
+        self._concluding += 1
         self.release.append(Slot(at_ms, drafts, partial(self._conclude, scan)))
 
     def _conclude(self, scan: Scan, at_ms: int) -> None:
         """All the scan saw is in the log: say what it could not see, and that it is complete."""
+        self._concluding -= 1
         reason = self.gap.reason if self.gap is not None else self.lives_reason
         for path, lives in self.release.census.settle():
             gap = Gap(id=scan.frame_id, reason=reason, lives=lives)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from watcher.log.partition import PartitionReader
-from zklake.errors import LogError
+from zklake.errors import Fenced, LogError
 from zklake.events.envelope import decode
 from zklake.events.topics import name_topics
 
@@ -64,10 +64,14 @@ def wait_for_silence(
     *,
     takeover_after_ms: int = TAKEOVER_AFTER_MS,
     take_over: bool = False,
+    once: bool = False,
     on_standby: Callable[[], None] = lambda: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Return True once the log may be taken; False when told to stop. Calls on_standby once."""
+    """Return True once the log may be taken; False when told to stop. Calls on_standby once.
+
+    once: who shall come and go does not wait for a living watcher to end; raises Fenced.
+    """
     if take_over:
         return True
     topics = name_topics(cluster)
@@ -82,7 +86,13 @@ def wait_for_silence(
             if stopping():
                 return False
             time.sleep(_POLL_S)
-            seen = observe(silence, _find_end(events, tree), _monotonic_ms())
+            end = _find_end(events, tree, must_answer=once)
+            if once and end != silence.end:
+                raise Fenced(
+                    f"another watcher is writing the log of {cluster}, and --once does not wait: "
+                    "stop it, or give --take-over"
+                )
+            seen = observe(silence, end, _monotonic_ms())
             if seen.needed_ms > silence.needed_ms:
                 on_standby()
             silence = seen
@@ -108,11 +118,13 @@ def _is_farewell(record: bytes) -> bool:
     return event.gap is not None and event.gap.reason == "restart"
 
 
-def _find_end(events: PartitionReader, tree: PartitionReader) -> int | None:
+def _find_end(events: PartitionReader, tree: PartitionReader, *, must_answer: bool) -> int | None:
     """How much stands in both topics: a watcher that has just taken over claims in the tree."""
     try:
         return events.find_bounds()[1] + tree.find_bounds()[1]
     except LogError:
+        if must_answer:
+            raise
         return None
 
 

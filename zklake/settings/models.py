@@ -119,6 +119,8 @@ class WatcherSettings(Group):
     """Seconds between base frames."""
     audit_reads_per_second: Annotated[int, Field(ge=0)] = 50
     """Pace of the audit that re-reads the tree; 0 turns it off."""
+    once_patience_s: PositiveInt = 60
+    """With --once: seconds without ZooKeeper or Kafka after which it gives up."""
     takeover_after_ms: Annotated[int, Field(ge=1000)] = 10_000
     """A standby takes over after this long without a heartbeat; they come each second."""
     publish_paths: tuple[PathPattern, ...] = ()
