@@ -16,6 +16,17 @@ from streaming.relation import query
 REPEATED = "seq_repeat"
 
 _LOG = ("kafka_topic", "kafka_partition")
+# A record of a newer version cannot be folded, but it has its place in the log.
+_IS_COUNTED = "(reason IS NULL OR is_newer)"
+_IS_HOLE = f"coalesce({_IS_COUNTED} AND seq_before >= 0 AND seq > seq_before + 1, false)"
+_IS_REPEAT = f"coalesce({_IS_COUNTED} AND seq_before >= 0 AND seq <= seq_before, false)"
+# SQL of the columns that judging fills, as they are where nothing is broken.
+UNBROKEN = {
+    "seq_before": "CAST(NULL AS BIGINT)",
+    "at_before_ms": "CAST(NULL AS BIGINT)",
+    "is_hole": "false",
+    "is_repeat": "false",
+}
 # Of the record beside which an event of ours stands, it has none of this.
 _NOTHING = (
     *("kind", "zxid", "zxid_min", "zxid_max", "data", "data_b64", "data_zlib_b64", "data_hash"),
@@ -24,34 +35,48 @@ _NOTHING = (
 
 
 def judge_seq(
-    parsed: DataFrame, read_seq: int, read_at_ms: int | None, read_offset: int = -1
+    events: DataFrame, read_seq: int, read_at_ms: int | None, read_offset: int
 ) -> DataFrame:
-    """Of the records behind an offset: mark those before which some are missing, and set aside
-    those that come again."""
-    return query(_judge_sql("parsed", read_seq, read_at_ms, read_offset), parsed=parsed)
+    """Of the events behind an offset: mark those before which some are missing, and set aside
+    those that come again. The others were judged before."""
+    news = query(_judge_sql("news", read_seq, read_at_ms), news=_behind(events, read_offset))
+    return events.where(f"kafka_offset <= {read_offset}").unionByName(news)
 
 
-def _judge_sql(parsed: str, read_seq: int, read_at_ms: int | None, read_offset: int) -> str:
-    before = (
-        f"OVER (PARTITION BY {', '.join(_LOG)} ORDER BY kafka_offset "
-        "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
-    )
-    # A record of a newer version cannot be folded, but it has its place in the log.
-    counted = "reason IS NULL OR is_newer"
-    at_ms = "NULL" if read_at_ms is None else str(read_at_ms)
+def count_breaks_sql(events: str, read_seq: int, read_offset: int) -> str:
+    """SQL: how many events behind an offset are not the next ones by their seq."""
+    # Of few columns: sorting whole events takes longer than to fold them.
+    narrow = f"SELECT {', '.join(_LOG)}, kafka_offset, seq, observed_at_ms, reason, is_newer"
+    placed = _place_sql(f"{narrow} FROM {events} WHERE kafka_offset > {read_offset}", read_seq)
+    return f"SELECT count_if({_IS_HOLE} OR {_IS_REPEAT}) FROM ({placed})"
+
+
+def _behind(events: DataFrame, read_offset: int) -> DataFrame:
+    return events.where(f"kafka_offset > {read_offset}").drop(*UNBROKEN)
+
+
+def _judge_sql(events: str, read_seq: int, read_at_ms: int | None) -> str:
     return f"""
 SELECT * EXCEPT (reason),
   IF(is_repeat, concat('seq ', seq, ' stands at an earlier offset already'), reason) AS reason
 FROM (
-  SELECT *,
-    coalesce(({counted}) AND seq_before >= 0 AND seq > seq_before + 1, false) AS is_hole,
-    coalesce(({counted}) AND seq_before >= 0 AND seq <= seq_before, false) AS is_repeat
-  FROM (
+  SELECT *, {_IS_HOLE} AS is_hole, {_IS_REPEAT} AS is_repeat
+  FROM ({_place_sql(f"SELECT * FROM {events}", read_seq, read_at_ms)}))"""
+
+
+def _place_sql(events: str, read_seq: int, read_at_ms: int | None = None) -> str:
+    before = (
+        f"OVER (PARTITION BY {', '.join(_LOG)} ORDER BY kafka_offset "
+        "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    )
+    at_ms = "NULL" if read_at_ms is None else str(read_at_ms)
+    return f"""
     SELECT *,
-      greatest(CAST({read_seq} AS BIGINT), max(IF({counted}, seq, NULL)) {before}) AS seq_before,
-      coalesce(max(IF({counted}, observed_at_ms, NULL)) {before}, CAST({at_ms} AS BIGINT))
+      greatest(CAST({read_seq} AS BIGINT), max(IF({_IS_COUNTED}, seq, NULL)) {before})
+        AS seq_before,
+      coalesce(max(IF({_IS_COUNTED}, observed_at_ms, NULL)) {before}, CAST({at_ms} AS BIGINT))
         AS at_before_ms
-    FROM {parsed} WHERE kafka_offset > {read_offset}))"""
+    FROM ({events})"""
 
 
 def add_breaks(events: DataFrame) -> DataFrame:

@@ -33,12 +33,13 @@ def fold(
 
 
 def _fold_sql(table: Table, marks: str) -> str:
-    line = f"PARTITION BY {', '.join(table.key)} ORDER BY _seq, _rank"
-    run = f"PARTITION BY {', '.join(table.key)}, _run"
+    # Every window has this one order, so that Spark sorts once.
+    key = f"PARTITION BY {', '.join(table.key)}"
+    line = f"{key} ORDER BY _seq, _rank"
     before = f"{line} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
     return f"""
 WITH placed AS (
-  SELECT *, max(IF(_op <> 'resync', _seen, NULL)) OVER ({before}) AS _seen_before,
+  SELECT *, max(_seen) OVER ({before}) AS _seen_before, max(_seen) OVER ({key}) AS _seen_last,
     lag(_seq) OVER ({line}) AS _seq_before, {_value_sql(table)} AS _value
   FROM ({marks})
 ), told AS (
@@ -47,12 +48,8 @@ WITH placed AS (
     AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))
 ), judged AS (
   SELECT *, {_IS_ECHO} AS _is_echo FROM told
-), counted AS (
-  SELECT *, sum(IF(_is_echo, 0, 1)) OVER ({line}) AS _run FROM judged
-), seen AS (
-  SELECT *, max(_seen) OVER ({run}) AS _last_seen FROM counted
 ), joined AS (
-  SELECT *, lead({_FOLLOWER}) OVER ({line}) AS _next FROM seen WHERE NOT _is_echo
+  SELECT *, lead({_FOLLOWER}) OVER ({line}) AS _next FROM judged WHERE NOT _is_echo
 )
 SELECT {_columns_sql(table)} FROM joined
 WHERE _op NOT IN ('delete', 'resync') AND NOT {_IS_UNFINISHED}"""
@@ -88,7 +85,8 @@ _IS_ECHO = """(_op = 'touch' OR coalesce(_former._op NOT IN ('delete', 'resync')
     OR _op = 'set' AND _former._value = _value), false))"""
 
 _FOLLOWER = _struct(
-    "_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"
+    *("_op", "_seq", "_zxid", "_at", "_czxid", "_decode_error", "_is_birth", "_end", "_end_min"),
+    "_seen_before",
 )
 
 # Kafka 2.2+ registers with one multi, create(null) + set: one life, not two states. The null state
@@ -123,7 +121,8 @@ _INTERVAL_SQL = {
     "is_known": "_is_known",
     "decode_error": "_decode_error",
     "unseen_versions": _UNSEEN,
-    "seen_seq": "_last_seen",
+    # Marks bear ascending seqs: what was last seen before the next state, was seen of this one.
+    "seen_seq": "IF(_next IS NULL, _seen_last, _next._seen_before)",
     "valid_from_seq": "_seq",
     "valid_from_zxid": "_zxid",
     "valid_from_at": "_at",

@@ -91,8 +91,9 @@ class Fold:
     def _read(self, records: DataFrame) -> tuple[DataFrame, Summary]:
         """Records -> judged events, held in memory, and what they are."""
         progress = self.progress
-        parsed = parse_records(records, self.lake.cluster)
-        events = judge_seq(parsed, progress.read_seq, progress.read_at_ms, progress.read_offset)
+        # What was read before is passed over.
+        news = records.where(f"offset > {progress.read_offset}")
+        events = parse_records(news, self.lake.cluster)
         if self._waiting is not None:
             events = self._waiting.unionByName(events)
         followed_seq = progress.seq
@@ -102,9 +103,10 @@ class Fold:
             events = again.unionByName(events, allowMissingColumns=True)
         events = events.localCheckpoint()
         scope = (INTERVAL_TABLES, progress.seq, followed_seq, progress.read_offset)
-        summary = summarise(events, *scope)
+        summary = summarise(events, *scope, read_seq=progress.read_seq)
         if summary.breaks:
-            events = add_breaks(events).localCheckpoint()
+            read = (progress.read_seq, progress.read_at_ms, progress.read_offset)
+            events = add_breaks(judge_seq(events, *read)).localCheckpoint()
             summary = summarise(events, *scope)
         return events, summary
 

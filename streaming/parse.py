@@ -8,6 +8,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from delta_tables.tables.znode_events import EVENT_COLUMNS
+from streaming.continuity import UNBROKEN
 from streaming.relation import query
 from zklake.events.envelope import VERSION
 
@@ -31,6 +32,7 @@ def _parse_sql(records: str, cluster: str) -> str:
         f"map('columnNameOfCorruptRecord', '{_CORRUPT}'))"
     )
     columns = ", ".join(f"{c.sql or c.name} AS {c.name}" for c in EVENT_COLUMNS)
+    unbroken = ", ".join(f"{sql} AS {name}" for name, sql in UNBROKEN.items())
     return f"""
 SELECT {columns},
   topic AS kafka_topic,
@@ -40,7 +42,8 @@ SELECT {columns},
   -- The bytes are kept for bad records only: the good ones live on in their columns.
   IF(reason IS NOT NULL, value, NULL) AS record,
   reason,
-  coalesce(v > {VERSION}, false) AS is_newer
+  coalesce(v > {VERSION}, false) AS is_newer,
+  {unbroken}
 FROM (
   SELECT event.*, * EXCEPT (event), {_reason_sql(cluster)} AS reason
   FROM (SELECT *, {event} AS event FROM {records}))"""

@@ -11,6 +11,8 @@ from zklake.errors import LogError, ZklakeError
 MOST_EQUAL = 3
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
+# A batch that failed may have been too large for the driver: the next is so many times smaller.
+_SHRINKING = 8
 
 
 class Patience:
@@ -33,6 +35,10 @@ class Patience:
         wait_s = min(_FIRST_WAIT_S * 2.0**self._waits, _LONGEST_WAIT_S)
         self._waits += 1
         return wait_s
+
+    def limit(self, max_records: int) -> int:
+        """Up to how many records the next try may fold at once, of those allowed."""
+        return max(1, max_records // _SHRINKING**self._equal)
 
     def forget(self) -> None:
         """It works again: the next wait is a short one. Failures of batches are still counted."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Row
 
 from delta_tables.table import Table
-from streaming.continuity import REPEATED
+from streaming.continuity import REPEATED, count_breaks_sql
 from streaming.marks import concerns, touches
 from streaming.progress import HEARTBEAT_MS
 from streaming.relation import query
@@ -107,15 +107,20 @@ def summarise(
     seq: int = -1,
     followed_seq: int | None = None,
     read_offset: int = -1,
+    *,
+    read_seq: int | None = None,
 ) -> Summary:
     """Look once at a batch of parsed records (held in memory); `seq` is the watermark.
 
     `followed_seq`: up to where the driver has followed the log, if not up to the watermark;
-    `read_offset`: up to where the log had been read before.
+    `read_offset`, `read_seq`: up to where the log had been read before; without a seq it is
+    taken as unbroken.
     """
     followed_seq = seq if followed_seq is None else followed_seq
+    broken = "0" if read_seq is None else count_breaks_sql("judged", read_seq, read_offset)
     columns = {
         **_sum_batch(seq, followed_seq, read_offset),
+        "new_breaks": f"({broken})",
         **{f"last_{t.name}": f"max(IF(_good AND {concerns(t)}, seq, NULL))" for t in tables},
         **{f"odd_{t.name}": f"count_if(_good AND {is_odd(t)})" for t in tables},
     }
@@ -173,7 +178,7 @@ def _add_up(rows: Sequence[Row], tables: Sequence[Table]) -> Summary:
         last_bad_offset=most("last_bad_offset"),
         read_seq=most("read_seq"),
         read_offset=most("read_offset"),
-        breaks=total("breaks"),
+        breaks=total("breaks") + (most("new_breaks") or 0),
         followed=_in_order(followed),
     )
 

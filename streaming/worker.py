@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import structlog
 from pyspark.sql import SparkSession
@@ -85,7 +86,8 @@ class Worker(Listener):
         return None
 
     def _try(self, spark: SparkSession) -> None:
-        run = Run(spark, self.stream, self.stop)
+        limit = self._patience.limit(self.stream.max_records)
+        run = Run(spark, replace(self.stream, max_records=limit), self.stop)
         try:
             self._hold_lease()
             if not self.stop.is_set():

@@ -28,6 +28,20 @@ def test_equal_failures_at_one_place_end_it() -> None:
         patience.judge(BatchFailed("job 9 failed"), 7)
 
 
+def test_a_batch_that_failed_is_tried_again_with_less() -> None:
+    patience = Patience()
+    assert patience.limit(300_000) == 300_000
+    patience.judge(LogError("away"), 7)
+    assert patience.limit(300_000) == 300_000
+    patience.judge(BatchFailed("out of memory"), 7)
+    assert patience.limit(300_000) == 37_500
+    patience.judge(BatchFailed("out of memory"), 7)
+    assert patience.limit(300_000) == 4_687
+    patience.judge(BatchFailed("out of memory"), 9)
+    assert patience.limit(300_000) == 37_500
+    assert patience.limit(1) == 1
+
+
 def test_other_failures_or_other_places_do_not_add_up() -> None:
     patience = Patience()
     failures = [("x", seq) for seq in range(10)] + [(text, 7) for text in "abab"]
