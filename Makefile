@@ -13,7 +13,7 @@ WORKERS ?= 2
 .PHONY: help install check test test-unit test-faults run bench docs lock clean
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort -t : -k 1,1 | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) $(JARS) ## Make .venv and fetch every JAR
 	@echo "zklake is installed: $(BIN)/zklake --help"
@@ -69,4 +69,4 @@ lock: ## Rebuild requirements.lock and jars.lock from what is wanted
 	$(BIN)/zklake jars lock
 
 clean: ## Remove what the targets made here (the JAR cache stays)
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .zklake dist
+	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .zklake dist
