@@ -72,7 +72,7 @@ class FrameReader:
         # Set by an answer that says that this connection is at its end.
         self.fatal: int | None = None
         self._xid = last_xid
-        self._skip = len(chroot.encode())
+        self._chroot = chroot.encode()
         self._parts: list[bytes] = []
         self._size = 0
         self._needed = 20
@@ -86,7 +86,8 @@ class FrameReader:
 
     def _cut(self, buffer: bytes) -> list[Message]:
         messages: list[Message] = []
-        append, asked, skip, top = messages.append, self.asked, 32 + self._skip, self.zxid
+        append, asked, chroot, top = messages.append, self.asked, self._chroot, self.zxid
+        skip = 32 + len(chroot)
         position, size, needed = 0, len(buffer), 20
         while size - position >= 20:
             length, xid, zxid, error = _head(buffer, position)
@@ -101,9 +102,11 @@ class FrameReader:
             if xid == WATCH_XID:
                 # The last byte of the type; the state (always connected) and the path follow.
                 kind = buffer[position + 23]
-                if 1 <= kind <= 4:
+                if 1 <= kind <= 4 and buffer.startswith(chroot, position + 32):
                     path = str(buffer[position + skip : after], "utf-8", "replace") or "/"
-                    append(_new(WatchEvent, (zxid, kind, path)))
+                    # Else it is a sibling, whose name begins like the chroot's.
+                    if path[0] == "/":
+                        append(_new(WatchEvent, (zxid, kind, path)))
             elif xid > 0 and asked:
                 append(self._answer(buffer, position, xid, zxid, error))
                 if self.fatal is not None:

@@ -14,8 +14,9 @@ from kazoo.protocol.serialization import Sync, int_struct, write_string
 if TYPE_CHECKING:
     from watcher.zookeeper.connection import FastConnection
 
-# A path nobody creates: the watch on it never fires, and ends with the connection.
-_PROBE_PATH = "/zklake-asks-for-AddWatch"
+# A path nobody creates: the watch on it does not fire, and ends with the connection. Inside the
+# chroot, so that an event of it would be one of the tree that is watched anyway.
+PROBE_PATH = "/zklake-asks-for-AddWatch"
 _ASK_AGAIN_S = 3600.0
 
 
@@ -63,7 +64,9 @@ def _knows_add_watch(connection: FastConnection, timeout: float) -> bool:
         return False
     connection._xid += 1
     try:
-        connection._invoke(timeout, AddWatch(_PROBE_PATH), connection._xid)
+        connection._invoke(
+            timeout, AddWatch(connection.client.chroot + PROBE_PATH), connection._xid
+        )
     except UnimplementedError as error:
         # Before 3.6; the server closes the session with that answer. It may be upgraded one day.
         memory.one_shot_until[connection.server] = time.monotonic() + _ASK_AGAIN_S

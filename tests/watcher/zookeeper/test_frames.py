@@ -76,6 +76,13 @@ def test_the_chroot_is_put_before_and_taken_away() -> None:
     assert reader(chroot="/käfka").feed(events) == [WatchEvent(9, 3, "/"), WatchEvent(9, 1, "/a")]
 
 
+@pytest.mark.parametrize("path", ["/zklake-asks-for-AddWatch", "/kafka-sibling", "/kafkb/a", "/k"])
+def test_events_outside_the_chroot_are_nobodys(path: str) -> None:
+    cutter = reader(chroot="/kafka")
+    assert cutter.feed(event(9, 1, path) + event(10, 1, "/kafka/a")) == [WatchEvent(10, 1, "/a")]
+    assert cutter.zxid == 10
+
+
 def test_answers_and_events_come_in_stream_order() -> None:
     asked = (Request("sync", "/"), Request("add_watch", "/"), Request("get", "/a"))
     children = struct.pack(">i", 2) + string("x") + string("ÿ") + stat()

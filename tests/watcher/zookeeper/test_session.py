@@ -8,6 +8,7 @@ from kazoo.security import make_digest_acl
 from lab.zookeeper import ZooKeeperServer
 from tests.watcher.zookeeper.reading import reading, writing
 from watcher.messages import CHANGED, CHILD, CREATED, DELETED, NO_AUTH, NO_NODE, Request, WatchEvent
+from watcher.zookeeper import greeting
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
 from zklake.errors import ZooKeeperError
@@ -115,18 +116,25 @@ def test_paths_are_relative_to_the_chroot(zookeeper: ZooKeeperServer, chroot: st
         core.wait_changes("connected")
         core.watch()
         outside.create(chroot + "-sibling")
+        # The path by which the connection was asked for AddWatch, as seen from outside and inside.
+        outside.ensure_path(greeting.PROBE_PATH)
+        writer.create(greeting.PROBE_PATH)
         writer.create("/a", b"data")
         writer.set("/", b"root")
-        core.wait(lambda: len(core.events) >= 2)
+        core.wait(lambda: len(core.events) >= 3)
         assert [(event.type, event.path) for event in core.events] == [
+            (CREATED, greeting.PROBE_PATH),
             (CREATED, "/a"),
             (CHANGED, "/"),
         ]
         get, children = core.ask(Request("get", "/a"), Request("children", "/"))
         assert (get.path, get.data) == ("/a", b"data")
-        assert (children.path, children.children) == ("/", ["a"])
+        assert (children.path, sorted(children.children or ())) == (
+            "/",
+            ["a", greeting.PROBE_PATH[1:]],
+        )
         assert children.stat is not None
-        assert children.stat.num_children == 1
+        assert children.stat.num_children == 2
 
 
 @pytest.mark.integration
