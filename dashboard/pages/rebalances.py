@@ -2,98 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from datetime import UTC, datetime, timedelta
+from collections import defaultdict
+from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
 from dashboard.charts import Column, draw_columns
+from dashboard.heat import Cell, HeatRow, choose_width, draw_heat, list_columns
 from dashboard.openapi.rows import WORDS, describe_rows
 from dashboard.openapi.shapes import Instant, choose, say
-from dashboard.page import Asked, Data, Page
+from dashboard.page import Asked, Data, Page, write_link
+from dashboard.rebalance_counts import HEATED, SHOWN, Counts
 from dashboard.series import choose_step
 from dashboard.tables import Row
+from dashboard.times import write_duration, write_time
 
-_REBALANCES = """
+_LATEST = """
 SELECT coordinator, group_id, valid_from_at, valid_to_at, trigger, trigger_member_id,
   trigger_topic, attempts, conflicts, partitions, moved, reacquired, left_unowned, unowned_ms,
   duration_ms, outcome
 FROM rebalances
 WHERE {within}
-ORDER BY valid_from_at DESC
-LIMIT 20000
+ORDER BY valid_from_at DESC, valid_from_seq DESC
+LIMIT {most}
 """
-# So many of one group within so long are a storm.
-_STORM, _STORM_S = 5, 600
-_SHOWN = 100
 
 
 def load(asked: Asked) -> Data:
-    """The range's rebalances: by time, by group, and the latest one by one."""
-    sql = _REBALANCES.format(within=asked.span.write_within("valid_from_at"))
-    rows = asked.tables.query(sql, "rebalances")
+    """The range's rebalances: by time, by group, by group and hour, and the latest one by one."""
+    counts, hour = Counts(asked.tables, asked.span), choose_width(asked.span)
+    triggers, groups = counts.count_by_trigger(), counts.rank_groups()
+    within = asked.span.write_within("valid_from_at")
+    counted = groups[0] if groups else {"all_groups": 0, "storms": 0}
     return {
-        "total": len(rows),
-        "failed": sum(row["outcome"] == "failed" for row in rows),
-        "unowned_ms": sum(row["unowned_ms"] or 0 for row in rows),
-        "by_time": _count_by_time(asked, rows),
-        "groups": _rank(rows),
-        "triggers": [
-            {"trigger": trigger, "rebalances": count}
-            for trigger, count in Counter(row["trigger"] for row in rows).most_common()
-        ],
-        "latest": rows[:_SHOWN],
+        "total": sum(row["rebalances"] for row in triggers),
+        "failed": sum(row["failed"] for row in triggers),
+        "unowned_ms": sum(row["unowned_ms"] for row in triggers),
+        "all_groups": counted["all_groups"],
+        "storms": counted["storms"],
+        "by_time": counts.count_by_time(_choose_width(asked)),
+        "groups": [_leave_out(row, "all_groups", "storms") for row in groups],
+        "frequency_s": hour,
+        "frequency": counts.count_frequency(hour),
+        "triggers": [_leave_out(row, "failed", "unowned_ms") for row in triggers],
+        "latest": asked.tables.query(_LATEST.format(within=within, most=SHOWN), "rebalances"),
     }
 
 
-def _count_by_time(asked: Asked, rows: list[Row]) -> list[Row]:
-    step = _choose_width(asked)
-    counts = Counter(int(row["valid_from_at"].timestamp()) // step for row in rows)
-    return [
-        {"at": datetime.fromtimestamp(bucket * step, UTC), "rebalances": count}
-        for bucket, count in sorted(counts.items())
-    ]
+def _leave_out(row: Row, *names: str) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def _choose_width(asked: Asked) -> int:
     return choose_step(asked.span) * 5
 
 
-def _rank(rows: list[Row]) -> list[Row]:
-    by_group: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in rows:
-        by_group[row["coordinator"], row["group_id"]].append(row)
-    ranked = [_sum_up(key, mine) for key, mine in by_group.items()]
-    return sorted(ranked, key=lambda row: (-row["rebalances"], row["group_id"]))[:_SHOWN]
-
-
-def _sum_up(key: tuple[str, str], rows: list[Row]) -> Row:
-    return {
-        "coordinator": key[0],
-        "group_id": key[1],
-        "rebalances": len(rows),
-        "failed": sum(row["outcome"] == "failed" for row in rows),
-        "moved": sum(row["moved"] or 0 for row in rows),
-        "reacquired": sum(row["reacquired"] or 0 for row in rows),
-        "unowned_ms": sum(row["unowned_ms"] or 0 for row in rows),
-        "longest_ms": max((row["duration_ms"] or 0 for row in rows), default=0),
-        "trigger": Counter(row["trigger"] for row in rows).most_common(1)[0][0],
-        "storm": _find_storm([row["valid_from_at"] for row in rows]),
-    }
-
-
-def _find_storm(times: list[datetime]) -> int:
-    """The most rebalances within ten minutes; 0 when that is no storm."""
-    ordered, most, first = sorted(times), 0, 0
-    for last, at in enumerate(ordered):
-        while at - ordered[first] > timedelta(seconds=_STORM_S):
-            first += 1
-        most = max(most, last - first + 1)
-    return most if most >= _STORM else 0
-
-
 def draw(asked: Asked, data: Data) -> dict[str, Markup]:
-    """How many, when."""
+    """How many, when, and of which group."""
+    if not data["total"]:
+        return {}
     columns = [
         Column(
             row["at"],
@@ -103,8 +70,36 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
         )
         for row in data["by_time"]
     ]
-    drawn = draw_columns(columns, asked.span, _choose_width(asked), "Rebalances over time")
-    return {"by_time": drawn if columns else Markup("")}
+    return {
+        "by_time": draw_columns(columns, asked.span, _choose_width(asked), "Rebalances over time"),
+        "frequency": _draw_frequency(asked, data),
+    }
+
+
+def _draw_frequency(asked: Asked, data: Data) -> Markup:
+    width = data["frequency_s"]
+    cells: dict[tuple[str, str], dict[datetime, Cell]] = defaultdict(dict)
+    for row in data["frequency"]:
+        cells[row["coordinator"], row["group_id"]][row["at"]] = _make_cell(row, width)
+    rows = [
+        HeatRow(
+            row["group_id"] + ("" if row["coordinator"] == "zookeeper" else " (kafka)"),
+            asked.link("group", group_id=row["group_id"], coordinator=row["coordinator"]),
+            cells[row["coordinator"], row["group_id"]],
+        )
+        for row in data["groups"][:HEATED]
+    ]
+    caption = f"Rebalances of each group, {write_duration(width)} by {write_duration(width)}"
+    return draw_heat(rows, list_columns(asked.span, width), caption)
+
+
+def _make_cell(row: Row, width: int) -> Cell:
+    end = row["at"] + timedelta(seconds=width)
+    title = f"{row['group_id']}: {row['rebalances']} from {write_time(row['at'])} on"
+    title += f", {row['failed']} failed" if row["failed"] else ""
+    params = {"from": write_time(row["at"]), "to": write_time(end)}
+    named = {"group_id": row["group_id"], "coordinator": row["coordinator"]}
+    return Cell(row["rebalances"], title, write_link("group", named | params))
 
 
 _TRIGGER = choose(*WORDS["trigger"])
@@ -118,6 +113,8 @@ PAGE = Page(
         "total": int,
         "failed": int,
         "unowned_ms": int,
+        "all_groups": say(int, "groups that rebalanced, also those not listed"),
+        "storms": say(int, "how many of them did so five times or more within ten minutes"),
         "by_time": [{"at": Instant, "rebalances": int}],
         "groups": [
             {
@@ -133,7 +130,17 @@ PAGE = Page(
                 "storm": say(int, "the most within ten minutes; 0 when that is no storm"),
             }
         ],
+        "frequency_s": say(int, "seconds that a row of `frequency` counts: an hour, or more"),
+        "frequency": [
+            {
+                "at": Instant,
+                "coordinator": choose(*WORDS["coordinator"]),
+                "group_id": str,
+                "rebalances": int,
+                "failed": int,
+            }
+        ],
         "triggers": [{"trigger": _TRIGGER, "rebalances": int}],
-        "latest": [describe_rows(_REBALANCES)],
+        "latest": [describe_rows(_LATEST)],
     },
 )

@@ -19,6 +19,7 @@ ADDRESSES: dict[str, str] = {
     write_address("/group", group_id="billing"): "session_expired",
     write_address("/group", group_id=HOSTILE_GROUP): "STOPPED",
     "/rebalances": "member_joined",
+    write_address("/rebalances", last="24h"): "A column is 1 h",
     "/topics": "orders",
     write_address("/topic", topic="orders"): "retention.ms",
     write_address("/topic", topic=HOSTILE_TOPIC): "partition 0",

@@ -172,3 +172,14 @@ def tell_others(story: Story, groups: int) -> None:
         is_known=True,
         owner_member_id=HOSTILE_TOPIC,
     )
+    story.add(
+        "rebalances",
+        90,
+        89.9,
+        coordinator="zookeeper",
+        group_id=HOSTILE_GROUP,
+        trigger="member_joined",
+        trigger_member_id=HOSTILE_TOPIC,
+        outcome="failed",
+        ended_by="settled",
+    )

@@ -15,11 +15,9 @@ from typer.testing import CliRunner
 from dashboard.options import Options
 from dashboard.pages import PAGES
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.reading import read_rows
 from tests.dashboard.addresses import ADDRESSES, name_api, write_address
 from tests.dashboard.conftest import open_client
-from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP, Story
-from tests.dashboard.story_groups import tell_billing
+from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
 from tests.dashboard.story_lake import CLUSTER, write_story
 from tests.delta_tables.small_lake import write_lake
 from zklake.cli.main import app as zklake
@@ -107,30 +105,6 @@ def test_the_story_of_a_group(client: TestClient) -> None:
     assert len(group["lag"]["x"]) == len(lines["orders-2"])
     text = client.get(write_address("/group", group_id="billing")).text
     assert "nobody: 2 min 30 s" in text
-
-
-@pytest.mark.parametrize("range_", [{"last": "1h"}, {"from": "-19m", "to": "-18m"}])
-def test_a_rebalance_cost_what_the_view_says(
-    client: TestClient, lake: str, range_: dict[str, str]
-) -> None:
-    found = fetch(client, write_address("/group", group_id="billing", **range_))["rebalances"]
-    sql = "SELECT * FROM rebalance_cost WHERE group_id = 'billing' ORDER BY began_at DESC"
-    costs = read_rows(lake, CLUSTER, sql)[-len(found) :]
-    assert [row["lag_added"] for row in found] == [row["lag_added"] for row in costs]
-    lost = found[-1]
-    assert (lost["trigger"], lost["lag_before"]) == ("session_expired", costs[-1]["lag_before"])
-    assert lost["lag_added"] == lost["lag_after"] - lost["lag_before"] > 10_000
-    page = client.get(write_address("/group", group_id="billing", **range_)).text
-    assert f"+{lost['lag_added']:,}" in page
-
-
-def test_what_nobody_measured_of_a_rebalance_is_not_said(tmp_path: Path) -> None:
-    story = Story()
-    tell_billing(story)
-    write_lake(str(tmp_path), CLUSTER, story.rows)
-    client = open_client(Options(str(tmp_path), CLUSTER))
-    found = fetch(client, write_address("/group", group_id="billing"))["rebalances"]
-    assert [row["lag_added"] for row in found] == [None, None]
 
 
 def test_a_broker_that_was_away(client: TestClient) -> None:
