@@ -24,6 +24,7 @@ def build_daemon(
     once: bool = False,
     resnapshot: bool = False,
     take_over: bool = False,
+    accept_cluster: bool = False,
     serves: bool = True,
 ) -> Daemon:
     """A daemon that has not touched the network yet."""
@@ -37,6 +38,7 @@ def build_daemon(
         http=settings.watcher.http if serves else None,
         once_patience_s=settings.watcher.once_patience_s if once else None,
         resnapshot=resnapshot,
+        accept_cluster=accept_cluster,
     )
 
 

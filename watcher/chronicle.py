@@ -12,6 +12,7 @@ from functools import partial
 
 import msgspec
 
+from watcher.cluster_id import CLUSTER_ID, check_cluster_id
 from watcher.drafts import Draft, draft_sample
 from watcher.long_paths import is_hashed
 from watcher.messages import (
@@ -60,6 +61,8 @@ class Chronicle(Teller):
         self._is_careful = False
         self._wanted: deque[str] = deque()
         self._frame_wanted = False
+        # The cluster that the log is of, until the tree was seen to be of the same one.
+        self.expected_cluster = ""
         # Samples that wait for the end of a run of deletes, each with the time since when.
         self._sampled: deque[tuple[Sampled, int]] = deque()
         # When the last watch event came, if it was a delete.
@@ -106,6 +109,7 @@ class Chronicle(Teller):
         self.gaps, self.gap, self.zxid = other.gaps, other.gap, other.zxid
         self.audits, self.audit_differences = other.audits, other.audit_differences
         self._sampled = other._sampled
+        self.expected_cluster = other.expected_cluster
 
     def want_frame(self) -> None:
         """Publish a base frame as soon as the tree is in sync."""
@@ -292,6 +296,9 @@ class Chronicle(Teller):
             )
 
     def _on_value(self, reply: Reply, reading: Reading, at_ms: int) -> None:
+        if self.expected_cluster and reply.path == CLUSTER_ID:
+            check_cluster_id(self.expected_cluster, reply)
+            self.expected_cluster = ""
         scan = self.scan
         if scan is not None and reading.of_scan:
             scan.outstanding -= 1
@@ -327,6 +334,9 @@ class Chronicle(Teller):
         self.scan = scan = Scan(
             purpose, frame_id, base_is_model=self.release.meta.complete, careful=is_careful
         )
+        if self.expected_cluster:
+            # Answers are FIFO: this one comes before any that could tell of another cluster's tree.
+            scan.todo.appendleft(CLUSTER_ID)
         if scan.publishes_all:
             begin = Draft("frame_begin", "/", frame=Frame(id=frame_id))
             self.release.append(Slot(at_ms, [begin]))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from threading import Event, Timer
 from types import FrameType
 
+import msgspec
 import structlog
 
 from watcher.chronicle import Chronicle
@@ -57,6 +58,7 @@ class Daemon:
         http: str | None = None,
         once_patience_s: float | None = None,
         resnapshot: bool = False,
+        accept_cluster: bool = False,
     ) -> None:
         """`once_patience_s`: one complete look, giving up after so long without an answer."""
         self.numbers = Numbers()
@@ -72,6 +74,7 @@ class Daemon:
         self._http = http
         self._patience_s = once_patience_s
         self._frame_wanted = resnapshot
+        self._accept_cluster = accept_cluster
 
     # What the edges report.
 
@@ -177,7 +180,7 @@ class Daemon:
             tree.load(path, row)
         meta = resume.meta or _new_log()
         if resume.rows is None:
-            meta = Meta(meta.log_id, meta.seq, meta.zxid, meta.observed_at_ms)
+            meta = msgspec.structs.replace(meta, complete=False)
         release = Release(self._cluster, meta, tree, self._sealer, self._limits.batch_events)
         release.forget(resume.leftover)
         log.info(
@@ -189,6 +192,8 @@ class Daemon:
             reads_in_flight=self._limits.reads_in_flight,
             buffer_bytes=self._limits.buffer_bytes,
         )
+        if not self._accept_cluster:
+            chronicle.expected_cluster = meta.cluster_id
         return chronicle, resume.problem or "restart"
 
     def _make_sampler(

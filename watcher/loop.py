@@ -21,6 +21,7 @@ from watcher.zookeeper.session import ZooKeeperSession
 
 log = structlog.get_logger()
 
+ROOT_MISSING = "nothing to watch: ZooKeeper has no such chroot; is zookeeper.connect right?"
 _TICK_S = 1.0
 _AUDIT_PAUSE_S = 60.0
 _DRAIN_POLL_S = 0.05
@@ -212,6 +213,8 @@ class Loop:
             seconds = round(time.monotonic() - self._connected_at, 3)
             numbers.gauges["scan_seconds"] = seconds
             log.info("in sync", znodes=len(release.tree), seconds=seconds)
+            if "/" not in release.tree:
+                log.warning(ROOT_MISSING)
         self._was_in_sync = chronicle.in_sync
         numbers.state = _describe(chronicle, self.has_let_go)
         numbers.events = release.counts
@@ -245,7 +248,7 @@ def now_ms() -> int:
 
 def _describe(chronicle: Chronicle, has_let_go: bool) -> str:
     if chronicle.in_sync:
-        return "in sync"
+        return "in sync" if "/" in chronicle.release.tree else ROOT_MISSING
     if has_let_go:
         return "the buffer is full; ZooKeeper was let go of"
     return "scanning the tree" if chronicle.connected else "ZooKeeper does not answer"

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import msgspec
 
 from watcher.census import Census
+from watcher.cluster_id import CLUSTER_ID, read_cluster_id
 from watcher.drafts import Draft, publish_stat
 from watcher.log.batch import Batch
 from watcher.messages import ZnodeStat
 from watcher.sealing import Sealed, Sealer
 from watcher.tree import Row, Tree
-from zklake.events.envelope import VERSION, Event, Meta, encode
+from zklake.events.envelope import VERSION, Event, Meta, Op, encode
 
 # What a place costs beside its path and data: its event, its reading, its drafts.
 SLOT_BYTES = 700
@@ -171,8 +172,13 @@ class Release:
         # A read may have shown the zxid of an event that came without one.
         own = (draft.zxid or 0) if draft.origin == "watch" else 0
         zxid = max(self._released_zxid, own)
-        self.meta = Meta(self.meta.log_id, self.next_seq, zxid, at_ms, complete)
         sealed = self._seal(draft)
+        cluster_id = self.meta.cluster_id
+        if path == CLUSTER_ID and draft.origin is not None:
+            cluster_id = _name_cluster(draft.op, cluster_id, sealed.text if sealed else None)
+        self.meta = Meta(
+            self.meta.log_id, self.next_seq, zxid, at_ms, complete, VERSION, cluster_id
+        )
         record = encode(self._event(draft, sealed))
         if draft.origin is not None:
             self._remember(draft, bytes.fromhex(sealed.data_hash) if sealed else b"")
@@ -185,16 +191,18 @@ class Release:
         """First sight of a znode, told at once: what a slot with its `read` draft would come to.
 
         The short way of a first scan, which is nearly all of what it tells. False, and nothing
-        done, when anything waits or the path is known already.
+        done, when anything waits or the path is known already (or names the cluster).
         """
         path = self._sealer.path(path)
         # Without slots nothing is ahead of the model either.
-        if self._slots or path in self.tree:
+        if self._slots or path in self.tree or path == CLUSTER_ID:
             return False
         meta = self.meta
         at_ms = max(at_ms, meta.observed_at_ms)
         self._released_zxid = self.zxid
-        self.meta = meta = Meta(meta.log_id, meta.seq + 1, self.zxid, at_ms, meta.complete)
+        self.meta = meta = Meta(
+            meta.log_id, meta.seq + 1, self.zxid, at_ms, meta.complete, VERSION, meta.cluster_id
+        )
         text, b64, zlib_b64, data_hash, fidelity = self._sealer.seal(path, data)
         # By place, in the order of its fields: names would cost ten times as much.
         event = Event(
@@ -288,3 +296,10 @@ class Release:
 
 def _weigh(drafts: list[Draft] | None) -> int:
     return sum(len(draft.data) for draft in drafts or () if draft.data)
+
+
+def _name_cluster(op: Op, known: str, told: str | None) -> str:
+    """The cluster's id after an event of its znode."""
+    if op == "delete":
+        return ""
+    return read_cluster_id(told.encode()) or known if told else known

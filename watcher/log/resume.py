@@ -97,6 +97,7 @@ def _join(meta: Meta | None, last: LastEvent | None) -> Meta | None:
         seq=max(meta.seq, last.seq),
         zxid=max(meta.zxid, told.zxid),
         observed_at_ms=max(meta.observed_at_ms, last.observed_at_ms),
+        cluster_id=meta.cluster_id,
     )
 
 

@@ -32,6 +32,9 @@ def watch(
     take_over: Annotated[
         bool, typer.Option("--take-over", help="Do not wait for another watcher's silence.")
     ] = False,
+    accept_cluster: Annotated[
+        bool, typer.Option("--accept-cluster", help="Go on with a tree of another /cluster/id.")
+    ] = False,
 ) -> None:
     """Publish every znode create, delete and data change to the log."""
     from watcher.assembly import build_daemon
@@ -49,5 +52,6 @@ def watch(
         once=once,
         resnapshot=resnapshot,
         take_over=take_over,
+        accept_cluster=accept_cluster,
         serves=http is not None or not (dry_run or once),
     ).run()

@@ -201,6 +201,8 @@ class Meta(msgspec.Struct, frozen=True):
     # from what the model lacks.
     complete: bool = False
     v: int = VERSION
+    # The id in /cluster/id, as last told; empty when there was none.
+    cluster_id: str = ""
 
 
 META_KEY = "#meta"
