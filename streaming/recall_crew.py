@@ -47,6 +47,7 @@ SELECT max(observed_at_ms) AS at_ms,
 FROM znode_events WHERE seq <= {seq}"""
 _ROUNDS = """
 SELECT max(seq) AS round_seq, max(log_ends['round']['after_seq']) AS after_seq,
+  max(CASE WHEN log_ends['round']['is_base'] THEN seq END) AS base_seq,
   max(observed_at_ms) AS at_ms
 FROM znode_events WHERE op = 'log_ends' AND log_ends['round'] IS NOT NULL AND seq <= {seq}"""
 # So far back curves reach: 14 days, and the hour of their last point.
@@ -104,6 +105,7 @@ def _recall_lag(
         seq=seq,
         lag_seq=lag_seq,
         round_seq=sampled["round_seq"],
+        base_seq=sampled["base_seq"],
         after_seq=after_seq,
         end_rows=read_ms(tables, LOG_ENDS, "is_open"),
         curve_rows=read_ms(tables, LOG_ENDS, f"NOT is_open AND confirmed_at >= '{since}'"),

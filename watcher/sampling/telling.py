@@ -13,7 +13,7 @@ from watcher.sampling.handover import Handover
 from watcher.sampling.packing import pack_ends
 from watcher.sampling.requests import Answered, Asked
 from watcher.sampling.silence import Silence
-from zklake.events.samples import GroupReading, LogEnd, Round
+from zklake.events.samples import BrokerFailure, GroupReading, LogEnd, Round
 
 
 class Telling:
@@ -47,6 +47,11 @@ class Telling:
         answers = [each.answer for each in answered]
         for answer in answers:
             self.silence.note(answer)
+        failed = [answer.failure for answer in answers if answer.failure is not None]
+        self._numbers.count("sample_broker_failures", len(failed))
+        if not self._has_base:
+            # What a base does not tell is gone, unless it is theirs.
+            failed += [BrokerFailure(each, "no answer yet") for each in sorted(owing)]
         ends = (end for answer in answers for end in answer.ends)
         # A late answer may be about a partition that another broker leads by now.
         led = (e for e in ends if layout.leaders.get((e.topic, e.partition)) == e.broker_id)
@@ -55,7 +60,7 @@ class Telling:
             asked.after_seq,
             took_ms=int(1000 * (time.monotonic() - asked.at)),
             brokers_answered=tuple(sorted(a.broker_id for a in answers if a.failure is None)),
-            brokers_failed=tuple(a.failure for a in answers if a.failure is not None),
+            brokers_failed=tuple(failed),
             is_base=not self._has_base,
             reason=reason,
             groups=self._read_groups(layout, owing),
@@ -74,6 +79,5 @@ class Telling:
     def _tell(self, news: list[LogEnd], ended: Round, asked: Asked) -> None:
         self._core.post(pack_ends(news, ended))
         self._numbers.count("sample_rounds")
-        self._numbers.count("sample_broker_failures", len(ended.brokers_failed))
         self._numbers.gauges["sample_round_seconds"] = time.monotonic() - asked.at
         self._numbers.gauges["sampled_partitions"] = len(self._ends)

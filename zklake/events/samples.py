@@ -77,10 +77,10 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     took_ms: int = 0
     # Brokers that answered: what was last said of their partitions still holds if not said anew.
     brokers_answered: tuple[int, ...] = ()
-    # Brokers that did not.
+    # Brokers that did not; in a base also those that have not answered yet.
     brokers_failed: tuple[BrokerFailure, ...] = ()
     # True in the first round of a watcher, and once per watcher.frame_interval_s: what was said of
-    # partitions before it no longer holds.
+    # partitions before it no longer holds; of those of brokers_failed not before they answer.
     is_base: bool = False
     # Why nobody could be asked at all.
     reason: str | None = None
@@ -151,7 +151,8 @@ class Member(msgspec.Struct, frozen=True, omit_defaults=True):
     session_timeout_ms: int | None = None
     # and rebalance timeout.
     rebalance_timeout_ms: int | None = None
-    # Topics subscribed to; absent where the protocol is not the consumers' or it is not told.
+    # Topics subscribed to; absent where the protocol is not the consumers', where it is not told,
+    # and where the group did not fit a record with them.
     subscription: tuple[str, ...] | None = None
     # Partitions assigned; absent likewise.
     assignment: tuple[TopicPartitions, ...] | None = None

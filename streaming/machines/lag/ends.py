@@ -28,6 +28,8 @@ class Ends:
     cluster: str
     places: Places
     ended: list[Row] = field(default_factory=list)
+    # The last base round.
+    base_seq: int = -1
     _hour_ms: int = 0
 
     def take_topics(
@@ -91,14 +93,21 @@ class Ends:
             self._open(place, entry, incarnation, seq, at_ms)
 
     def confirm(self, ended: Round, seq: int, at_ms: int) -> None:
-        """What was not told still holds if its broker answered; after a base nothing does."""
+        """What was not told still holds if its broker answered; from before a base nothing does.
+
+        Of a broker that fails in a base nothing is concluded before it answers: it tells all then.
+        """
         answered = frozenset(ended.brokers_answered)
+        failed = frozenset(each.broker_id for each in ended.brokers_failed)
+        self.base_seq = seq if ended.is_base else self.base_seq
         for place in self.places:
             if not place.is_open or place.told_seq == seq:
                 continue
-            if ended.is_base:
-                self._end(place, seq, at_ms, "resync")
-            elif place.error is None and place.broker_id in answered:
+            has_answered = place.broker_id in answered
+            if place.seen_seq < self.base_seq:
+                if has_answered or (ended.is_base and place.broker_id not in failed):
+                    self._end(place, seq, at_ms, "resync")
+            elif place.error is None and has_answered:
                 place.confirmed_ms, place.seen_seq = at_ms, seq
                 place.vouched_seq = seq
         hour_ms = at_ms - at_ms % HOUR_MS

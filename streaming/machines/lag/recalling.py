@@ -25,8 +25,9 @@ class Recollection:
 
     seq: int
     lag_seq: int
-    # Of the last round up to `seq`: its seq; and the largest after_seq of all up to there.
+    # Of rounds up to `seq`: the seqs of the last one and of the last base, the largest after_seq.
     round_seq: int | None = None
+    base_seq: int | None = None
     after_seq: int | None = None
     # log_ends, all columns: the open rows; and closed ones that were confirmed (confirmed_at) in
     # the 14 days and 1 hour before the last event: of these topic, partition, incarnation,
@@ -49,6 +50,7 @@ class Recollection:
 
 def recall_all(known: Recollection, standing: Standing, ends: Ends, subjects: Subjects) -> Topics:
     """Fill what is empty; the standing is as of `known.seq`."""
+    ends.base_seq = -1 if known.base_seq is None else known.base_seq
     for row in sorted(known.curve_rows, key=itemgetter("valid_from_seq")):
         ends.recall_curve(row)
     for row in known.end_rows:

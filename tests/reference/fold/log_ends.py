@@ -52,6 +52,8 @@ class LogEnds:
         self.last_round = -1
         # The latest question of all rounds so far: ends of topics before it are not remembered.
         self.asked_seq = -1
+        # Told since everything was to be told anew.
+        self.told: set[Partition] = set()
 
     def find(self, partition: Partition) -> Row | None:
         """The row that stands."""
@@ -69,15 +71,22 @@ class LogEnds:
             if not _is_of_another(moments, entry.topic, max(self.asked_seq, ended.after_seq)):
                 told.add((entry.topic, entry.partition))
                 self._take_entry(event, entry, topics.get(entry.topic))
+        self.told = told if ended.is_base else self.told | told
+        failed = [failure.broker_id for failure in ended.brokers_failed]
         vouched = set()
         for row in [row for row in self.rows if row["is_open"]]:
             partition = (row["topic"], row["partition"])
             if partition in told:
                 if row["error"] is None:
                     vouched.add(partition)
-            elif ended.is_base:
+            elif ended.is_base and row["broker_id"] not in failed:
                 end_row(row, event, "resync")
-            elif row["broker_id"] in ended.brokers_answered and row["error"] is None:
+            elif row["broker_id"] not in ended.brokers_answered:
+                continue
+            elif partition not in self.told:
+                # Its broker tells all when it first answers after a base, and did not tell this.
+                end_row(row, event, "resync")
+            elif row["error"] is None:
                 vouched.add(partition)
                 row["confirmed_at"] = event.observed_at_ms
                 row["seen_seq"] = event.seq

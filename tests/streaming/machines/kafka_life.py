@@ -62,6 +62,8 @@ def sample(cluster: Cluster) -> None:
             group_life.commit_fast(cluster)
     failed = [b for b in slow if cluster.chance(0.4)]
     cluster.owing |= {b: after_seq for b in slow if b not in failed}
+    if is_base:
+        failed = [*failed, *cluster.owing]
     _tell(cluster, news, after_seq, answered, failed, is_base=is_base)
     cluster.has_sampled = True
 

@@ -11,6 +11,7 @@ from streaming.steps.row import Row
 from streaming.steps.surroundings import Surroundings
 from zklake.events.envelope import Event, Gap, Op, Stat
 from zklake.events.samples import (
+    BrokerFailure,
     Commit,
     GroupCommits,
     GroupReading,
@@ -118,6 +119,7 @@ class LagLog:
         start: int = 0,
         after: int | None = None,
         brokers: tuple[int, ...] = (1,),
+        failed: tuple[int, ...] = (),
         errors: dict[str, str] | None = None,
         is_base: bool = False,
         complete_since: int | None = None,
@@ -130,6 +132,7 @@ class LagLog:
         ended = Round(
             self.seq if after is None else after,
             brokers_answered=brokers,
+            brokers_failed=tuple(BrokerFailure(each, "no answer yet") for each in failed),
             is_base=is_base,
             groups=groups,
         )

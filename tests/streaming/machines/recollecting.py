@@ -12,6 +12,7 @@ def recollect(stop: Stop) -> Recollection:
     seq = stop.seqs["log_ends"]
     past = [event for event in stop.past if event.seq <= seq]
     rounds = [e for e in past if e.log_ends is not None and e.log_ends.round is not None]
+    bases = [e.seq for e in rounds if e.log_ends.round.is_base]  # type: ignore[union-attr]
     after_seq = max((e.log_ends.round.after_seq for e in rounds), default=None)  # type: ignore[union-attr]
     tables = fold_events(past)
     ends = ("deleted", "recreated", "resync")
@@ -24,6 +25,7 @@ def recollect(stop: Stop) -> Recollection:
         seq=seq,
         lag_seq=stop.seqs["offset_lag"],
         round_seq=rounds[-1].seq if rounds else None,
+        base_seq=bases[-1] if bases else None,
         after_seq=after_seq,
         end_rows=[row for row in stop.rows["log_ends"] if row["is_open"]],
         curve_rows=[row for row in stop.rows["log_ends"] if not row["is_open"]],

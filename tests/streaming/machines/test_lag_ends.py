@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streaming.machines.changes import GroupKey
-from tests.streaming.machines.lag_log import LagLog, seconds
+from tests.streaming.machines.lag_log import LagLog, seconds, working
 
 
 def test_values_within_a_minute_are_one_row() -> None:
@@ -61,6 +61,38 @@ def test_a_base_ends_what_it_does_not_tell() -> None:
     (row,) = log.ended("log_ends")
     assert (row["topic"], row["ended_by"]) == ("t", "resync")
     assert log.ends("u")["valid_from_seq"] == 1
+
+
+def test_a_base_says_nothing_of_a_broker_that_has_not_answered_yet() -> None:
+    log = working()
+    log.round({"u": 7, "v": 8}, broker_id=2, brokers=(1, 2))
+    log.at(10).round({"t": 100}, failed=(2,), is_base=True)
+    assert log.ended("log_ends") == []
+    assert seconds(log.ends("u")["confirmed_at"]) == 0
+    log.at(11).round({"u": 7}, broker_id=2, brokers=(2,))
+    assert seconds(log.ends("u")["confirmed_at"]) == 11
+    # It told everything, and this was no part of it.
+    assert [(row["topic"], row["ended_by"]) for row in log.ended("log_ends")] == [("v", "resync")]
+
+
+def test_a_base_leaves_the_lag_of_a_slow_broker_alone() -> None:
+    log = working()
+    log.at(10).round({"t": 110})
+    log.at(20).round(brokers=(), failed=(1,), is_base=True)
+    assert (log.lag()["lag"], log.lag()["reason"], seconds(log.lag()["sampled_at"])) == (
+        10,
+        None,
+        10,
+    )
+    log.at(21).round({"t": 110})
+    assert (log.lag()["lag"], seconds(log.lag()["sampled_at"])) == (10, 21)
+
+
+def test_a_base_ends_what_no_broker_leads_that_was_asked() -> None:
+    log = working()
+    log.round({"u": 7}, broker_id=2, brokers=(1, 2))
+    log.at(10).round({"t": 100}, is_base=True)
+    assert [(row["topic"], row["ended_by"]) for row in log.ended("log_ends")] == [("u", "resync")]
 
 
 def test_an_error_takes_the_offsets_away() -> None:
