@@ -147,17 +147,27 @@ class Sampler:
             return "no broker is registered in /brokers/ids with a listener for our protocol"
         is_met = self._layout is not None
         try:
-            # Once it has met the brokers, the client follows them by itself.
-            if self._brokers is None or not (is_met or self._brokers.bootstrap == bootstrap):
+            if self._brokers is None:
                 self._brokers = Brokers(bootstrap, self._plan.client, self._plan.topics)
             self._layout = self._brokers.read_layout(PROMPT_S if is_met else _REQUEST_S)
         except KafkaException as error:
             return str(error.args[0])
         except BrokersAway as error:
+            self._follow(bootstrap)
             # Those of the last layout are asked all the same: each tells for itself.
             return str(error)
         self._telling.silence.forget_others(self._layout.by_leader())
         return None
+
+    def _follow(self, bootstrap: str) -> None:
+        """Begin anew where the brokers are now; while one answers, clients follow the others."""
+        if self._brokers is None or self._brokers.bootstrap == bootstrap:
+            return
+        log.info("brokers are asked at other addresses", bootstrap=bootstrap)
+        self._brokers = Brokers(bootstrap, self._plan.client, self._plan.topics)
+        if self._groups is not None:
+            self._groups.close()
+            self._groups = None
 
     def _say_groups(self, bootstrap: str, layout: Layout) -> None:
         if self._groups is None:

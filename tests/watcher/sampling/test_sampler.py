@@ -6,17 +6,22 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from threading import Thread
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.watcher.simulation import Simulation
 from watcher.metrics import Numbers
 from watcher.sampling import sampler as module
+from watcher.sampling.brokers import BrokersAway
+from watcher.sampling.ends import Answer, Layout
 from watcher.sampling.handover import Handover
 from watcher.sampling.sampler import Plan, Sampler
+from watcher.sampling.thinning import Taken
 from watcher.zookeeper.inbox import Inbox
 from zklake.events.envelope import decode
-from zklake.events.samples import GroupState, LogEnds, Round
+from zklake.events.samples import GroupReading, GroupState, LogEnd, LogEnds, Round
 from zklake.name_patterns import Names
 
 
@@ -90,6 +95,57 @@ def test_no_broker_answers(core: Core, mute: str, kind: str) -> None:
     assert again.after_seq > said.after_seq
     assert core.numbers.counters["sample_rounds"] >= 1
     assert "sample_failures" not in core.numbers.counters
+
+
+class Cluster:
+    """Brokers that answer at one address; what the sampler was made of for it."""
+
+    address = "old:9092"
+
+    def __init__(self) -> None:
+        self.groups: list[str] = []
+        self.closed: list[str] = []
+
+    def make_brokers(self, bootstrap: str, *_: object) -> Any:
+        return SimpleNamespace(
+            bootstrap=bootstrap,
+            read_layout=lambda _: self.read_layout(bootstrap),
+            ask=lambda broker_id, *_: Answer(broker_id, [LogEnd("t", 0, broker_id, 0, 5)]),
+        )
+
+    def read_layout(self, bootstrap: str) -> Layout:
+        if self.address not in bootstrap:
+            raise BrokersAway(f"{bootstrap} does not answer")
+        return Layout({("t", 0): 1}, {0: 1})
+
+    def make_groups(self, bootstrap: str, *_: object) -> Any:
+        self.groups.append(bootstrap)
+        taken = Taken([], []), GroupReading("offsets_topic")
+        return SimpleNamespace(
+            take=lambda *_: taken, close=lambda: self.closed.append(bootstrap), say_all=lambda: None
+        )
+
+
+def test_brokers_that_moved_are_asked_where_they_are_now(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, found = Cluster(), ["old:9092"]
+    monkeypatch.setattr(module, "Brokers", cluster.make_brokers)
+    monkeypatch.setattr(module, "Groups", cluster.make_groups)
+    sampler = core.make(lambda: found[0])
+    sampler.start()
+    assert core.wait_for_round().reason is None
+    # As long as one of them answers, clients find the others by themselves.
+    found[0] = "new:9092,old:9092"
+    assert [core.wait_for_round().reason for _ in range(2)] == [None, None]
+    assert cluster.groups == ["old:9092"]
+    cluster.address = "new:9092"
+    deadline = time.monotonic() + 10
+    while core.wait_for_round().reason is not None or len(cluster.groups) == 1:
+        assert time.monotonic() < deadline
+    sampler.close()
+    assert cluster.groups == ["old:9092", "new:9092,old:9092"]
+    assert cluster.closed[0] == "old:9092"
 
 
 def test_client_options_that_librdkafka_refuses_are_a_reason_too(core: Core) -> None:
