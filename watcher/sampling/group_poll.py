@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event, Lock, Thread
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from watcher.log.clients import LIBRDKAFKA, admin_config
@@ -167,20 +167,26 @@ def _by_topic(assigned: Sequence[Key]) -> tuple[TopicPartitions, ...]:
     )
 
 
-def read_commits(offsets: ConsumerGroupTopicPartitions) -> dict[Key, Commit]:
-    """A group's offsets; a partition without one has a negative number."""
+def read_commits(offsets: ConsumerGroupTopicPartitions) -> dict[Key, Commit | None]:
+    """A group's offsets, None where one could not be told; where there is none it is negative."""
     return {
-        (each.topic, each.partition): Commit(
-            offsets.group_id,
-            each.topic,
-            each.partition,
-            each.offset,
-            leader_epoch=each.leader_epoch,
-            metadata=clean_metadata(each.metadata),
-        )
+        (each.topic, each.partition): _read_commit(offsets.group_id, each)
         for each in offsets.topic_partitions or ()
-        if each.offset >= 0 and each.error is None
+        if each.error is not None or each.offset >= 0
     }
+
+
+def _read_commit(group_id: str, found: TopicPartition) -> Commit | None:
+    if found.error is not None:
+        return None
+    return Commit(
+        group_id,
+        found.topic,
+        found.partition,
+        found.offset,
+        leader_epoch=found.leader_epoch,
+        metadata=clean_metadata(found.metadata),
+    )
 
 
 def _cut(group_ids: Sequence[str]) -> Iterator[Sequence[str]]:

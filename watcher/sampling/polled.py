@@ -16,10 +16,10 @@ Key = tuple[str, int]
 
 
 class Polled(NamedTuple):
-    """What one group answered; None where it could not be asked."""
+    """What one group answered; None where it, or one of its partitions, could not tell."""
 
     state: GroupState | None
-    commits: Mapping[Key, Commit] | None
+    commits: Mapping[Key, Commit | None] | None
 
 
 class PolledGroups:
@@ -46,12 +46,15 @@ class PolledGroups:
                     states.append(GroupState(group_id, state="Dead", tombstone=True))
         return Taken(states, commits, len(commits), 0)
 
-    def _differ(self, group_id: str, found: Mapping[Key, Commit]) -> list[Commit]:
+    def _differ(self, group_id: str, found: Mapping[Key, Commit | None]) -> list[Commit]:
         said = self._commits.get(group_id, {})
-        news = [commit for key, commit in found.items() if said.get(key) != commit]
-        gone = [Commit(group_id, *key, tombstone=True) for key in said if key not in found]
-        if found:
-            self._commits[group_id] = dict(found)
+        # What could not be told stands as it was last said.
+        told = {key: commit or said.get(key) for key, commit in found.items()}
+        stands = {key: commit for key, commit in told.items() if commit is not None}
+        news = [commit for key, commit in stands.items() if said.get(key) != commit]
+        gone = [Commit(group_id, *key, tombstone=True) for key in said if key not in stands]
+        if stands:
+            self._commits[group_id] = stands
         else:
             self._commits.pop(group_id, None)
         return news + gone

@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+from confluent_kafka import KafkaError
+
+from watcher.sampling.group_poll import read_commits
 from watcher.sampling.polled import Polled, PolledGroups
 from zklake.events.samples import Commit, GroupState
 
@@ -35,3 +41,29 @@ def test_what_could_not_be_asked_is_unknown_not_gone() -> None:
     groups.compare({"g": Polled(STABLE, offsets(a=1))}, is_whole=True)
     taken = groups.compare({"g": Polled(None, None)}, is_whole=True)
     assert (taken.states, taken.commits) == ([], [])
+
+
+def answer(partition: int, offset: int, error: KafkaError | None = None) -> Any:
+    """A partition as the client tells it; an error cannot be put into a real one."""
+    known = {"topic": "a", "partition": partition, "offset": offset, "error": error}
+    return SimpleNamespace(**known, leader_epoch=None, metadata=None)
+
+
+def read(*answers: Any) -> Any:
+    told: Any = SimpleNamespace(group_id="g", topic_partitions=answers)
+    return read_commits(told)
+
+
+def test_a_partition_that_could_not_be_told_keeps_its_commit() -> None:
+    unstable = KafkaError(KafkaError.UNSTABLE_OFFSET_COMMIT)
+    groups = PolledGroups()
+    first = groups.compare({"g": Polled(STABLE, read(answer(0, 5), answer(1, 7)))}, is_whole=True)
+    assert [commit.committed_offset for commit in first.commits] == [5, 7]
+    found = read(answer(0, -1001, unstable), answer(1, 8), answer(2, -1001, unstable))
+    again = groups.compare({"g": Polled(STABLE, found)}, is_whole=True)
+    assert again.commits == [Commit("g", "a", 1, 8)]
+    gone = groups.compare({"g": Polled(STABLE, read(answer(0, -1001)))}, is_whole=True)
+    assert [(commit.partition, commit.tombstone) for commit in gone.commits] == [
+        (0, True),
+        (1, True),
+    ]
