@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPa
 from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from watcher.log.clients import LIBRDKAFKA, admin_config
-from watcher.sampling.ends import OFFSETS_TOPIC, Answer, Layout, Partition, judge
+from watcher.sampling.ends import OFFSETS_TOPIC, TOO_OLD, Answer, Layout, Partition, judge
 from zklake.events.samples import LogEnd
 from zklake.name_patterns import Names
 
@@ -125,4 +125,6 @@ def _explain(error: KafkaException | TimeoutError) -> tuple[str, str]:
     """Kafka's word for it, and the client's sentence."""
     if isinstance(error, TimeoutError):
         return "_TIMED_OUT", "no answer"
-    return error.args[0].name(), error.args[0].str()
+    name = error.args[0].name()
+    # The client's own word, where it does not even ask.
+    return TOO_OLD if name == "_UNSUPPORTED_FEATURE" else name, error.args[0].str()

@@ -15,6 +15,7 @@ Partition = tuple[str, int]
 OFFSETS_TOPIC = "__consumer_offsets"
 NO_LEADER = "LEADER_NOT_AVAILABLE"
 GONE = "UNKNOWN_TOPIC_OR_PART"
+TOO_OLD = "UNSUPPORTED_VERSION"
 
 
 class Layout(NamedTuple):
@@ -79,8 +80,12 @@ class Ends:
 
 
 def judge(broker_id: int, ends: list[LogEnd], reason: str) -> Answer:
-    """A broker of whose partitions none was answered has failed itself."""
+    """A broker of whose partitions none was answered has failed itself.
+
+    One that is too old to be asked will not answer later either: its partitions say so.
+    """
     answered = [end for end in ends if end.error is None]
     if answered or not ends:
         return Answer(broker_id, ends)
-    return Answer(broker_id, [], BrokerFailure(broker_id, reason))
+    lost = [end for end in ends if end.error == TOO_OLD]
+    return Answer(broker_id, lost, BrokerFailure(broker_id, reason))

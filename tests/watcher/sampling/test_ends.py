@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from confluent_kafka import KafkaError, KafkaException
+
+from watcher.sampling.brokers import _explain
 from watcher.sampling.ends import GONE, NO_LEADER, Answer, Ends, Layout, judge
 from zklake.events.samples import BrokerFailure, LogEnd
 
@@ -43,3 +46,11 @@ def test_a_broker_that_answers_for_nothing_has_failed() -> None:
     mixed = [LogEnd(*A, 1, 0, 1), LogEnd(*B, 1, error="NOT_LEADER_FOR_PARTITION")]
     assert judge(1, mixed, "moved") == Answer(1, mixed)
     assert judge(1, [], "") == Answer(1, [])
+
+
+def test_a_broker_that_is_too_old_to_be_asked_says_so_of_its_partitions() -> None:
+    refused = KafkaException(KafkaError(KafkaError._UNSUPPORTED_FEATURE))
+    word, reason = _explain(refused)
+    old = [LogEnd(*A, 1, error=word), LogEnd(*B, 1, error=word)]
+    assert judge(1, old, reason) == Answer(1, old, BrokerFailure(1, reason))
+    assert (word, "not supported" in reason) == ("UNSUPPORTED_VERSION", True)
