@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any, Literal
 
 from delta_tables.table import Table
+from streaming.maintenance.gathering import STEP_BYTES, STEP_FILES
 from streaming.maintenance.retention import Policy, Rule, find_date_column, find_rules
 from streaming.maintenance.survey import Look, Part
 
@@ -15,6 +17,7 @@ Action = Literal[
     "roll_up",  # a day of lag that is over becomes buckets
     "settle",  # table properties that go with the settings
     "trim",  # rows that are too old are deleted
+    "gather",  # some files of a large date become one, sorted by key
     "sort",  # a date that is over is rewritten, sorted by key
     "merge",  # small files of a date that still grows become one
     "vacuum",  # files that no reader can hold any more are removed
@@ -23,7 +26,6 @@ Action = Literal[
 
 # Beyond so many files, a partition that still grows is merged.
 MOST_FILES = 32
-TARGET_BYTES = 100 << 20
 
 
 @dataclass(frozen=True)
@@ -94,17 +96,27 @@ def _trim_events(
     done = look.marks.get(rule.mark, -1)
     for part in old:
         last = min(part.last_seq if part.last_seq is not None else -1, newest_frame - 1)
-        if last > done:
-            ((column, value),) = part.values.items()
-            where = f"{column} = DATE '{value}' AND seq <= {last} AND {rule.where}"
-            yield Step(
-                table.name,
-                "trim",
-                f"{rule.name} of {value}",
-                tuple(part.values.items()),
-                where,
-                (rule.mark, last),
+        if last <= done:
+            continue
+        ((column, value),) = part.values.items()
+        for first, end in _cut(part, last):
+            where = (
+                f"{column} = DATE '{value}' AND seq >= {first} AND seq <= {end} AND {rule.where}"
             )
+            says = f"{rule.name} of {value}" + (f" up to seq {end}" if end < last else "")
+            yield Step(
+                table.name, "trim", says, tuple(part.values.items()), where, (rule.mark, end)
+            )
+
+
+def _cut(part: Part, last: int) -> Iterator[tuple[int, int]]:
+    """Seqs up to the last in pieces that each fit into a step: files hold seqs that are near."""
+    first = 0 if part.first_seq is None else min(part.first_seq, last)
+    pieces = -(-part.bytes // STEP_BYTES)
+    ends = [first - 1 + (last - first + 1) * number // pieces for number in range(pieces + 1)]
+    for before, end in pairwise(ends):
+        if end > before:
+            yield before + 1, end
 
 
 def _rewrite(table: Table, look: Look, today: date) -> Iterator[Step]:
@@ -114,15 +126,26 @@ def _rewrite(table: Table, look: Look, today: date) -> Iterator[Step]:
         on = _date_of(table, part)
         name = "all rows" if on == date.max else str(on)
         says = f"{name}: {part.files} files, {part.bytes:,} bytes"
-        if on < today:
-            yield Step(table.name, "sort", says, tuple(part.values.items()))
-        elif part.files > MOST_FILES:
-            yield Step(table.name, "merge", says, tuple(part.values.items()))
+        values = tuple(part.values.items())
+        if on >= today and part.files <= MOST_FILES:
+            continue
+        rounds = _count_rounds(part)
+        if rounds > 1:
+            for number in range(rounds):
+                yield Step(table.name, "gather", f"{says}; {number + 1} of {rounds}", values)
+        if part.bytes <= STEP_BYTES and (on < today or rounds == 1):
+            yield Step(table.name, "sort" if on < today else "merge", says, values)
+
+
+def _count_rounds(part: Part) -> int:
+    """In how many steps it is done; each takes some seconds at most."""
+    return max(-(-part.files // STEP_FILES), -(-part.bytes // STEP_BYTES))
 
 
 def _is_compact(part: Part) -> bool:
     """Rewriting it again would make no fewer files, or hardly."""
-    return part.files <= (1 if part.bytes <= TARGET_BYTES else 2 * part.bytes / TARGET_BYTES)
+    # Of a large one, all files but one are larger than half a step.
+    return part.files <= (1 if part.bytes <= STEP_BYTES else 1 + 2 * part.bytes / STEP_BYTES)
 
 
 def _closed_parts(table: Table, look: Look) -> list[Part]:

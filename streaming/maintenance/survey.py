@@ -28,7 +28,8 @@ class Part:
     values: Mapping[str, Any]
     files: int
     bytes: int
-    # Of znode_events: the largest seq in it.
+    # Of znode_events: the smallest and the largest seq in it.
+    first_seq: int | None
     last_seq: int | None
 
 
@@ -68,13 +69,14 @@ def find_parts(table: Table, delta: DeltaTable) -> tuple[Part, ...]:
     groups: dict[tuple[Any, ...], list[int]] = {}
     for number, key in enumerate(keys):
         groups.setdefault(key, []).append(number)
-    seqs = columns.get("max.seq", [None] * len(keys))
+    firsts, lasts = (columns.get(f"{end}.seq", [None] * len(keys)) for end in ("min", "max"))
     return tuple(
         Part(
             dict(zip(table.partition_by, key, strict=True)),
             len(numbers),
             sum(columns["size_bytes"][n] for n in numbers),
-            max((seqs[n] for n in numbers if seqs[n] is not None), default=None),
+            min((firsts[n] for n in numbers if firsts[n] is not None), default=None),
+            max((lasts[n] for n in numbers if lasts[n] is not None), default=None),
         )
         for key, numbers in groups.items()
     )

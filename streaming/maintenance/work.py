@@ -10,7 +10,8 @@ from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Tr
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.table import Table
-from streaming.maintenance.plan import TARGET_BYTES, Step
+from streaming.maintenance.gathering import STEP_BYTES, gather
+from streaming.maintenance.plan import Step
 from streaming.maintenance.retention import SAMPLES, SAMPLES_MARK
 from streaming.maintenance.survey import find_dead_log, find_log_directory
 
@@ -31,6 +32,9 @@ def do(delta: DeltaTable, step: Step, keep_hours: int) -> str:
         return "set"
     if step.action == "trim":
         return _trim(delta, step)
+    if step.action == "gather":
+        values = {name: _write(value) for name, value in step.partition}
+        return "{} files became {}".format(*gather(delta, table, values, _HOOKS))
     if step.action in ("sort", "merge"):
         return _rewrite(delta, table, step)
     if step.action == "vacuum":
@@ -69,7 +73,8 @@ def _rewrite(delta: DeltaTable, table: Table, step: Step) -> str:
     filters = [(name, "=", _write(value)) for name, value in step.partition]
     options: dict[str, Any] = {
         "partition_filters": filters or None,
-        "target_size": TARGET_BYTES,
+        # One file, also where its rows take more room in another order.
+        "target_size": 2 * STEP_BYTES,
         "max_concurrent_tasks": _TASKS,
         "max_spill_size": _SPILL_BYTES,
         "post_commithook_properties": _HOOKS,

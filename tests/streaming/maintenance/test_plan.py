@@ -7,7 +7,8 @@ import pytest
 
 from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.quarantine import QUARANTINE
-from streaming.maintenance.plan import TARGET_BYTES, plan
+from streaming.maintenance.gathering import STEP_BYTES, STEP_FILES, choose_files
+from streaming.maintenance.plan import plan
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.survey import Look, Part
 
@@ -23,7 +24,7 @@ def look(*parts: Part, dead: int = 0, dead_log: int = 0) -> Look:
 
 
 def closed(on: date | None, files: int, size: int = 1000) -> Part:
-    return Part({"is_open": False, "closed_on": on}, files, size, None)
+    return Part({"is_open": False, "closed_on": on}, files, size, None, None)
 
 
 @pytest.mark.parametrize(
@@ -31,12 +32,16 @@ def closed(on: date | None, files: int, size: int = 1000) -> Part:
     [
         (closed(BEFORE, 1), []),
         (closed(BEFORE, 2), ["sort"]),
-        (closed(BEFORE, 6, 4 * TARGET_BYTES), []),
-        (closed(BEFORE, 90, 4 * TARGET_BYTES), ["sort"]),
+        (closed(BEFORE, 9, 4 * STEP_BYTES), []),
+        (closed(BEFORE, 90, 4 * STEP_BYTES), ["gather"] * 4),
+        (closed(BEFORE, STEP_FILES), ["sort"]),
+        (closed(BEFORE, 2 * STEP_FILES + 1), ["gather"] * 3 + ["sort"]),
+        (closed(BEFORE, 2 * STEP_FILES + 1, 2 * STEP_BYTES), ["gather"] * 3),
         (closed(TODAY, 32), []),
         (closed(TODAY, 33), ["merge"]),
+        (closed(TODAY, STEP_FILES + 1), ["gather"] * 2),
         (closed(None, 99), []),
-        (Part({"is_open": True, "closed_on": None}, 99, 1000, None), []),
+        (Part({"is_open": True, "closed_on": None}, 99, 1000, None, None), []),
     ],
 )
 def test_files_become_few_and_stay_so(part: Part, actions: list[str]) -> None:
@@ -44,9 +49,37 @@ def test_files_become_few_and_stay_so(part: Part, actions: list[str]) -> None:
     assert [step.action for step in steps] == actions
 
 
+def test_a_step_takes_the_oldest_small_files_that_fit_into_it() -> None:
+    def file(age: int, size: int) -> dict[str, int]:
+        return {"modification_time": 1000 - age, "size_bytes": size}
+
+    half = STEP_BYTES // 2
+    files = [file(1, 10), file(9, half), file(5, half + 1), file(8, half), file(7, 1)]
+    assert choose_files(files) == [file(9, half), file(8, half)]
+    many = [file(age, 1) for age in range(STEP_FILES + 7)]
+    assert choose_files(many) == many[:6:-1]
+
+
+def test_in_the_end_a_large_date_is_compact() -> None:
+    """Whatever its files, steps that each join some of them come to an end."""
+    sizes = [(7919 * n) % (STEP_BYTES // 3) + 1 for n in range(3000)]
+    files = [{"modification_time": n, "size_bytes": size} for n, size in enumerate(sizes)]
+    steps = 0
+    while actions := plan(
+        PARTITION_STATE, look(closed(BEFORE, len(files), sum(sizes))), Policy(), TODAY, None
+    ):
+        for _ in actions:
+            chosen = choose_files(files)
+            files = [each for each in files if each not in chosen]
+            size = sum(each["size_bytes"] for each in chosen)
+            files.append({"modification_time": len(sizes) + steps, "size_bytes": size})
+            steps += 1
+        assert steps < 2 * sum(sizes) / STEP_BYTES + 10
+
+
 def test_a_table_without_dates_only_merges() -> None:
     values: dict[str, Any] = {}
-    steps = plan(QUARANTINE, look(Part(values, 40, 1000, None)), Policy(), TODAY, None)
+    steps = plan(QUARANTINE, look(Part(values, 40, 1000, None, None)), Policy(), TODAY, None)
     assert [(step.action, step.partition) for step in steps] == [("merge", ())]
 
 

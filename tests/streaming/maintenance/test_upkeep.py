@@ -14,7 +14,7 @@ from streaming.maintenance.plan import MOST_FILES, Step
 from streaming.maintenance.requests import ANSWER, REQUEST, ask
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Upkeep, do_step, maintain, plan_table
-from tests.aged import CLUSTER, copy_lake, list_files, read_all
+from tests.aged import CLUSTER, copy_lake, list_files, read_all, read_table
 from zklake.errors import LakeError
 
 FOREVER = Policy(sample_days=0)
@@ -43,6 +43,38 @@ def test_every_row_stays_and_readers_of_an_older_snapshot_go_on(tmp_path: Path) 
             assert stats.files < world.size.days + is_interval + most, "a file for each date"
             assert (stats.log_files or 0) < (files[stats.table].log_files or 0)
     assert [s for t in TABLES for s in plan_table(str(tmp_path), CLUSTER, t, FOREVER)[0]] == []
+
+
+def test_a_large_date_is_done_in_several_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step is bounded by files and by bytes; the rows are the same."""
+    copy_lake(tmp_path)
+    before = read_all(tmp_path)
+    for module in ("gathering", "plan"):
+        monkeypatch.setattr(f"streaming.maintenance.{module}.STEP_FILES", 20)
+    outcomes = list(maintain(str(tmp_path), CLUSTER, BUSY, FOREVER))
+    assert not [o for o in outcomes if o.is_error]
+    gathered = [o for o in outcomes if o.action == "gather" and o.table == "partition_state"]
+    assert ["20 files became 1" in o.says for o in gathered[:-1]] == [True] * (len(gathered) - 1)
+    assert len(gathered) > 1
+    assert read_all(tmp_path) == before
+    files = open_table(tmp_path, "partition_state").get_add_actions(flatten=True)
+    dates = [str(on) for on in files.column("partition.closed_on").to_pylist()]
+    assert len(set(dates)) == len(dates), "then it was sorted as a whole"
+
+    whole = tmp_path / "whole"
+    copy_lake(whole)
+    list(maintain(str(whole), CLUSTER, ["znode_events"], Policy()))
+    largest = max(files.column("size_bytes").to_pylist())
+    for module in ("gathering", "plan"):
+        monkeypatch.setattr(f"streaming.maintenance.{module}.STEP_BYTES", 2 * largest)
+    copy = tmp_path / "copy"
+    copy_lake(copy)
+    outcomes = list(maintain(str(copy), CLUSTER, BUSY, Policy()))
+    assert not [o for o in outcomes if o.is_error]
+    assert any("up to seq" in o.says for o in outcomes if o.action == "trim")
+    assert read_all(copy) == {**before, "znode_events": read_table(whole, "znode_events")}
 
 
 def measure(lake: Path) -> tuple[TableStats, ...]:
