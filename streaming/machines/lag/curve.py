@@ -45,14 +45,18 @@ class Curve:
     def __len__(self) -> int:
         return len(self._ends)
 
+    def goes_on(self, incarnation: int | None, end: int) -> bool:
+        """Whether a row goes on from these points."""
+        return bool(self._ends) and incarnation == self._incarnation and end >= self._ends[-1]
+
     def find_first(self, incarnation: int | None, end: int, at_ms: int) -> int:
         """Since when an end is known that is told at that time."""
-        is_last = self._is_of(incarnation, end) and self._ends[-1] == end
+        is_last = self.goes_on(incarnation, end) and self._ends[-1] == end
         return self._firsts[-1] if is_last else at_ms
 
     def add(self, incarnation: int | None, end: int, first_ms: int, last_ms: int) -> None:
         """A row with this end has ended; another topic's, or a smaller end, starts anew."""
-        if not self._is_of(incarnation, end):
+        if not self.goes_on(incarnation, end):
             self._ends, self._firsts, self._lasts = array("q"), array("q"), array("q")
             self._incarnation = incarnation
         elif self._ends[-1] == end:
@@ -63,10 +67,6 @@ class Curve:
         self._lasts.append(last_ms)
         # An end that stood for long comes late: its part must be thinned again.
         self._hour_ms = min(self._hour_ms, first_ms - first_ms % HOUR_MS)
-
-    def _is_of(self, incarnation: int | None, end: int) -> bool:
-        """Whether a row goes on from these points."""
-        return bool(self._ends) and incarnation == self._incarnation and end >= self._ends[-1]
 
     def thin(self, hour_ms: int) -> None:
         """Keep what is kept in the hour that begins then."""
@@ -95,7 +95,7 @@ class Curve:
 
         By the times at which ends were told, so it does not grow while nobody produces.
         """
-        if not self._is_of(incarnation, end):
+        if not self.goes_on(incarnation, end):
             return UNKNOWN
         first_ms = self.find_first(incarnation, end, first_ms)
         ends, firsts = self._ends, self._firsts

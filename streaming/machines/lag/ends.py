@@ -1,6 +1,7 @@
 """log_ends: rows of where logs start and end, from sampling rounds. Rows change only at rounds.
 
-A closed row is the last value seen in its minute: one point of a series.
+A closed row is the last value seen in its minute: one point of a series. The first end of all is a
+point of its own, so that time is known as soon as a second one is told.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Ends:
             self._open(place, entry, incarnation, seq, at_ms)
         elif told == (place.broker_id, place.start, place.end, place.error):
             place.confirmed_ms, place.seen_seq = at_ms, seq
-        elif _is_same_point(place, entry, incarnation, at_ms):
+        elif _is_same_point(place, entry, incarnation, at_ms) and _has_past(place, entry, at_ms):
             if entry.log_end_offset != place.end:
                 place.sampled_ms = at_ms
             place.start, place.end = entry.log_start_offset, entry.log_end_offset
@@ -185,6 +186,14 @@ def _is_same_point(place: Place, entry: LogEnd, incarnation: int | None, at_ms: 
     if incarnation != place.incarnation or (entry.log_end_offset or 0) < (place.end or 0):
         return False
     return place.from_ms is not None and at_ms // MINUTE_MS == place.from_ms // MINUTE_MS
+
+
+def _has_past(place: Place, entry: LogEnd, at_ms: int) -> bool:
+    """Whether the curve can do without this end; the first of all is what the next is placed by."""
+    if place.end is None or entry.log_end_offset == place.end:
+        return True
+    place.curve.thin(at_ms - at_ms % HOUR_MS)
+    return place.curve.goes_on(place.incarnation, place.end)
 
 
 def _tame(entry: LogEnd) -> LogEnd:

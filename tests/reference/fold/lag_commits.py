@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.reference.fold.presence import Moment
 from tests.reference.fold.things import Commit, Subject
 
-# Of the states of one subject that wait, the newest are remembered, and before them the last of each
-# second; so many in all. Before the first round only one.
+# Of the states of one subject that wait, the newest are remembered, and before those the last of
+# each second; so many in all. Before the first round only one.
 _NEWEST = 8
 _MOST = 16
 

@@ -126,7 +126,11 @@ class LogEnds:
         incarnation = topic.czxid if topic else None
         if row is not None and all(row[name] == value for name, value in said.items()):
             row.update(confirmed_at=at, seen_seq=event.seq)
-        elif row is not None and _is_same_point(row, said, incarnation, event):
+        elif (
+            row is not None
+            and _is_same_point(row, said, incarnation, event)
+            and (row["log_end_offset"] == entry.log_end_offset or self._has_point_before(row, at))
+        ):
             if row["log_end_offset"] != entry.log_end_offset:
                 row["sampled_at"] = at
             row.update(said, confirmed_at=at, seen_seq=event.seq)
@@ -136,6 +140,13 @@ class LogEnds:
             named = {"topic": entry.topic, "partition": entry.partition, "incarnation": incarnation}
             first_ms = self._find_first({**named, **said}, at)
             self.rows.append(open_row(event, **named, **said, sampled_at=first_ms, confirmed_at=at))
+
+    def _has_point_before(self, row: Row, at: int) -> bool:
+        """Something else than this row is remembered of how the log grew to its end."""
+        curve = draw_curve([one for one in self.rows if not one["is_open"]], row, at)
+        if not curve or curve[-1].incarnation != row["incarnation"]:
+            return False
+        return bool(curve[-1].end <= row["log_end_offset"])
 
     def _find_first(self, new: Row, at: int) -> int:
         """When this end was first told: it may stand since before."""

@@ -6,23 +6,23 @@ from streaming.machines.changes import GroupKey
 from tests.streaming.machines.lag_log import LagLog, seconds, working
 
 
-def test_values_within_a_minute_are_one_row() -> None:
+def test_values_within_a_minute_are_one_row_but_the_first_of_all() -> None:
     log = LagLog()
     log.topic("t")
     log.at(5).round({"t": 10}, is_base=True)
     log.at(15).round({"t": 20})
-    log.at(25).round()
+    log.at(25).round({"t": 30})
+    log.at(35).round()
     row = log.ends()
-    assert (row["log_end_offset"], seconds(row["sampled_at"])) == (20, 15)
-    assert (seconds(row["confirmed_at"]), seconds(row["valid_from_at"])) == (25, 5)
+    assert (row["log_end_offset"], seconds(row["sampled_at"])) == (30, 25)
+    assert (seconds(row["confirmed_at"]), seconds(row["valid_from_at"])) == (35, 15)
     assert row["seen_seq"] == log.seq
-    log.at(65).round({"t": 30})
-    (old,) = log.ended("log_ends")
-    assert (old["log_end_offset"], old["ended_by"], seconds(old["valid_to_at"])) == (
-        20,
-        "changed",
-        65,
-    )
+    log.at(65).round({"t": 40})
+    told = [
+        (old["log_end_offset"], old["ended_by"], seconds(old["valid_to_at"]))
+        for old in log.ended("log_ends")
+    ]
+    assert told == [(10, "changed", 15), (30, "changed", 65)]
 
 
 def test_a_moving_log_start_does_not_make_the_end_look_new() -> None:

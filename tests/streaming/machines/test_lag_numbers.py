@@ -140,6 +140,17 @@ def test_an_idle_producer_does_not_make_seconds_grow() -> None:
     assert tell(log.lag(), "lag_seconds", "lag_quality") == (0.0, "exact")
 
 
+def test_the_second_end_tells_the_time() -> None:
+    log = working()
+    log.at(10).round({"t": 110})
+    known = (10.0, 10.0, "interpolated")
+    assert tell(log.lag(), "lag_seconds", "lag_seconds_error", "lag_quality") == known
+    log.at(20).round({"t": 120})
+    # From 100, last seen at 0 s, to 120, seen at 20 s: 110 is no longer known.
+    known = (20.0, 20.0, "interpolated")
+    assert tell(log.lag(), "lag_seconds", "lag_seconds_error", "lag_quality") == known
+
+
 def test_a_first_sample_tells_no_time() -> None:
     log = LagLog()
     log.offset("g", 5, op="create")
