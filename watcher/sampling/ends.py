@@ -28,7 +28,7 @@ class Layout(NamedTuple):
     groups_denied: str | None = None
 
     def by_leader(self) -> dict[int, list[Partition]]:
-        """The partitions of each leader: one request each."""
+        """The partitions of each leader, which is asked for them by itself."""
         asked: dict[int, list[Partition]] = {}
         for partition, leader in self.leaders.items():
             if leader >= 0:

@@ -33,7 +33,7 @@ def test_what_has_no_leader_or_is_gone_is_said_once() -> None:
     assert len(ends) == 1
 
 
-def test_one_request_per_leader() -> None:
+def test_each_leader_is_asked_for_its_own_partitions() -> None:
     layout = Layout({A: 1, B: 2, ("bills", 0): 1, ("bills", 1): -1}, {0: 1, 1: 2, 2: -1})
     assert layout.by_leader() == {1: [A, ("bills", 0)], 2: [B]}
     assert layout.count_silent_groups({2}) == 2
