@@ -32,7 +32,7 @@ def build_daemon(
         settings.cluster,
         lambda inbox, floor: _open_session(settings, inbox, floor),
         lambda daemon: _open_log(settings, daemon, dry_run=dry_run, once=once, take_over=take_over),
-        _build_sealing(settings),
+        _build_sealing(settings, keeps=not dry_run),
         _build_limits(settings, once=once),
         sampling=_build_plan(settings) if settings.watcher.sampling and not once else None,
         http=settings.watcher.http if serves else None,
@@ -82,6 +82,7 @@ def _open_log(
         take_over=take_over,
         once=once,
         on_state=daemon.note_log,
+        on_abort=lambda: daemon.numbers.count("aborts"),
         on_standby=daemon.note_standby,
         on_warning=lambda warning: warn("topic", warning=warning),
         stopping=daemon.stop.is_set,
@@ -89,9 +90,10 @@ def _open_log(
     )
 
 
-def _build_sealing(settings: Settings) -> Sealing:
+def _build_sealing(settings: Settings, *, keeps: bool) -> Sealing:
     own = settings.watcher
-    redactor = Redactor(load_hash_key(own.hash_key_file), own.publish_paths, own.redact_paths)
+    key = load_hash_key(own.hash_key_file, keeps=keeps)
+    redactor = Redactor(key, own.publish_paths, own.redact_paths)
     return Sealing(redactor, own.max_record_bytes)
 
 

@@ -9,12 +9,17 @@ from pathlib import Path
 from zklake.errors import SettingsError
 
 
-def load_hash_key(given: Path | None) -> bytes:
-    """The key in the file of the settings, or our own, made at the first start."""
+def load_hash_key(given: Path | None, *, keeps: bool = True) -> bytes:
+    """The key in the file of the settings, or our own, made at the first start.
+
+    Where nothing may be kept, a key that is not there yet is one for this run only.
+    """
     if given is not None:
         return _read(given)
     path = default_path()
     if not path.exists():
+        if not keeps:
+            return secrets.token_hex(32).encode()
         _make(path)
     return _read(path)
 

@@ -13,9 +13,10 @@ import structlog
 
 from watcher.chronicle import Chronicle
 from watcher.coalescing import CoalescingChronicle
-from watcher.messages import Connected, Disconnected, Message, Tick
+from watcher.messages import Connected, Disconnected, Message, Reply, Tick
 from watcher.metrics import Numbers
 from watcher.outlet import Outlet
+from watcher.read_timer import ReadTimer
 from watcher.zookeeper.inbox import Inbox
 from watcher.zookeeper.session import ZooKeeperSession
 
@@ -62,7 +63,8 @@ class Loop:
         self._inbox, self._session, self._outlet, self._listen = edges
         self._limits = limits
         self.has_let_go = False
-        start = time.monotonic()
+        self._reads = ReadTimer(numbers.reads)
+        start = self._told_at = time.monotonic()
         self._next_tick = start
         self._next_frame = start + limits.frame_interval_s
         self._next_audit = start + _AUDIT_PAUSE_S
@@ -103,8 +105,11 @@ class Loop:
                 if isinstance(message, Connected):
                     self._meet(message, message.recursive and not self._limits.force_one_shot)
                 self.chronicle.handle(message, at_ms)
-                if isinstance(message, Disconnected):
+                if isinstance(message, Reply):
+                    self._reads.answer()
+                elif isinstance(message, Disconnected):
                     self._was_in_sync = False
+                    self._reads.forget()
                 if len(self.chronicle.requests) >= _SEND_AT:
                     self._send()
             self._send()
@@ -113,6 +118,7 @@ class Loop:
     def _send(self) -> None:
         requests, self.chronicle.requests = self.chronicle.requests, []
         if requests:
+            self._reads.ask(len(requests))
             self._session.send(requests)
 
     def _meet(self, message: Connected, recursive: bool) -> None:
@@ -219,12 +225,20 @@ class Loop:
         numbers.state = _describe(chronicle, self.has_let_go)
         numbers.events = release.counts
         numbers.gaps.update(chronicle.gaps)
+        now = time.monotonic()
+        if chronicle.gap is not None:
+            reason = chronicle.gap.reason
+            numbers.gap_seconds[reason] = numbers.gap_seconds.get(reason, 0) + now - self._told_at
+        self._told_at = now
         numbers.gauges.update(
             zookeeper_connected=float(self._session.connected),
             in_sync=float(chronicle.in_sync),
             zxid=chronicle.zxid,
+            server_zxid=self._session.last_zxid_seen,
+            told_zxid=release.meta.zxid,
             seq=release.meta.seq,
             znodes=len(release.tree),
+            model_bytes=release.tree.size,
             unreadable_znodes=len(release.unreadable),
             inbox_bytes=self._inbox.waiting_bytes,
             buffer_bytes=release.bytes_waiting,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
@@ -18,14 +18,14 @@ _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
 
 
 class Latency:
-    """A histogram filled by the daemon: seconds from a watch event to its commit in Kafka."""
+    """A histogram of seconds, filled by the daemon."""
 
     def __init__(self) -> None:
         self._counts = [0] * (len(_BUCKETS) + 1)
         self._sum = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count one batch, by its oldest event."""
+        """Count one."""
         self._sum += seconds
         for index, bound in enumerate(_BUCKETS):
             if seconds <= bound:
@@ -50,8 +50,10 @@ class Numbers:
         self.counters: dict[str, float] = {}
         self.events: dict[tuple[str, str], int] = {}
         self.gaps: dict[GapReason, int] = {}
+        self.gap_seconds: dict[GapReason, float] = {}
         self.state = "starting"
-        self.latency = Latency()
+        # From the oldest event of a batch to its commit, and from a read to its answer.
+        self.latency, self.reads = Latency(), Latency()
 
     def count(self, name: str, more: float = 1) -> None:
         """Add to a counter; each has one writer."""
@@ -64,9 +66,12 @@ GAUGES = {
     "in_sync": "1 while the log says all there is.",
     "is_standby": "1 while another watcher writes the log.",
     "zxid": "Highest zxid seen.",
+    "server_zxid": "Highest zxid the server has named, in events, answers and pings.",
+    "told_zxid": "Highest zxid up to which everything is told: a restart goes on from it.",
     "seq": "Last seq given.",
     "committed_seq": "Last seq committed in Kafka.",
     "znodes": "Znodes in the model.",
+    "model_bytes": "About how many bytes the model takes.",
     "unreadable_znodes": "Znodes that ZooKeeper's ACL keeps from us.",
     "inbox_bytes": "Bytes of messages waiting for the core.",
     "buffer_bytes": "Bytes of events waiting for Kafka.",
@@ -88,6 +93,7 @@ COUNTERS = {
     "audits": "Complete audits of the tree.",
     "audit_differences": "Differences found by audits: expected 0.",
     "kafka_failures": "Times publishing had to start over.",
+    "aborts": "Transactions that were aborted, or lost sight of, and made again.",
     "connections": "ZooKeeper connections made.",
     "sample_rounds": "Sampling rounds told; a slow broker has rounds of its own.",
     "sample_rounds_skipped": "Rounds left out because the log's Kafka did not keep up.",
@@ -115,14 +121,12 @@ class WatcherCollector:
             value = numbers.counters.get(name, 0)
             yield CounterMetricFamily(f"zklake_watcher_{name}", text, value=value)
         yield self._events()
-        yield self._gaps()
-        buckets, total = numbers.latency.buckets()
-        yield HistogramMetricFamily(
-            "zklake_watcher_commit_seconds",
-            "From the oldest event of a batch to its commit in Kafka.",
-            buckets=buckets,
-            sum_value=total,
-        )
+        yield self._by_reason("gaps", "Gaps declared.", numbers.gaps)
+        text = "Seconds in which a gap was open, by the reason that opened it."
+        yield self._by_reason("gap_seconds", text, numbers.gap_seconds)
+        text = "From the oldest event of a batch to its commit in Kafka."
+        yield _histogram("commit_seconds", text, numbers.latency)
+        yield _histogram("read_seconds", "From a ZooKeeper read to its answer.", numbers.reads)
 
     def _events(self) -> Metric:
         family = CounterMetricFamily(
@@ -132,11 +136,16 @@ class WatcherCollector:
             family.add_metric((op, fidelity), count)
         return family
 
-    def _gaps(self) -> Metric:
-        family = CounterMetricFamily("zklake_watcher_gaps", "Gaps declared.", labels=("reason",))
-        for reason, count in sorted(self._numbers.gaps.items()):
-            family.add_metric((reason,), count)
+    def _by_reason(self, name: str, text: str, values: Mapping[GapReason, float]) -> Metric:
+        family = CounterMetricFamily(f"zklake_watcher_{name}", text, labels=("reason",))
+        for reason, value in sorted(values.items()):
+            family.add_metric((reason,), value)
         return family
+
+
+def _histogram(name: str, text: str, latency: Latency) -> Metric:
+    buckets, total = latency.buckets()
+    return HistogramMetricFamily(f"zklake_watcher_{name}", text, buckets=buckets, sum_value=total)
 
 
 def build_registry(numbers: Numbers) -> CollectorRegistry:

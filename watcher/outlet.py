@@ -8,7 +8,7 @@ from threading import Condition, Thread
 from typing import Any, Protocol
 
 from watcher.log.batch import Batch
-from watcher.log.publisher import Publisher
+from watcher.log.publisher import GaveUp, Publisher
 from watcher.log.resume import Resume, read_tree
 from watcher.log.standby import wait_for_silence
 from watcher.log.topics import ensure_topics
@@ -50,6 +50,7 @@ class KafkaLog:
         take_over: bool,
         once: bool,
         on_state: Callable[[bool, str], None],
+        on_abort: Callable[[], None],
         on_standby: Callable[[], None],
         on_warning: Callable[[str], None],
         stopping: Callable[[], bool],
@@ -60,7 +61,7 @@ class KafkaLog:
         self._takeover_after_ms, self._take_over = takeover_after_ms, take_over
         self._once = once
         self._on_state, self._on_standby = on_state, on_standby
-        self._on_warning = on_warning
+        self._on_warning, self._on_abort = on_warning, on_abort
         self._stopping, self._giving_up = stopping, giving_up
         self._publisher: Publisher | None = None
 
@@ -79,7 +80,10 @@ class KafkaLog:
         if not waited:
             return None
         self._publisher = Publisher(
-            *self._address, on_state=self._on_state, stopping=self._giving_up
+            *self._address,
+            on_state=self._on_state,
+            on_abort=self._on_abort,
+            stopping=self._giving_up,
         )
         self._publisher.fence()
         self._publisher.publish(CLAIM)
@@ -105,9 +109,13 @@ class PrintedLog:
 
     def publish(self, batch: Batch) -> None:
         """Print each event as a line of JSON."""
-        for event in batch.events:
-            sys.stdout.write(event.decode() + "\n")
-        sys.stdout.flush()
+        try:
+            for event in batch.events:
+                sys.stdout.write(event.decode() + "\n")
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            # `| head` has seen enough.
+            raise GaveUp("nobody reads what is printed") from error
 
     def close(self) -> None:
         """Nothing was opened."""

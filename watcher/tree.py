@@ -5,6 +5,7 @@ It changes only when an event is released, so it is always exactly what the log 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from zklake.events.envelope import Stat, TreeRow
 _PACKED = Struct("<qqqiiiiB8s")
 _UNREADABLE, _UNREAD = 1, 2
 _FLAGS_AT = Struct("<qqqiiii").size
+# A packed row and a path, without the path's characters.
+_ROW_BYTES = sys.getsizeof(bytes(_PACKED.size)) + sys.getsizeof("")
 # A version nobody could count: the znode was changed while we were blind.
 UNKNOWN_VERSION = -1
 
@@ -63,6 +66,12 @@ class Tree:
 
     def __init__(self) -> None:
         self._rows: dict[str, bytes] = {}
+        self._path_chars = 0
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return sys.getsizeof(self._rows) + len(self._rows) * _ROW_BYTES + self._path_chars
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -105,6 +114,8 @@ class Tree:
     ) -> None:
         """Store what was just published."""
         flags = (_UNREAD if row.unread else 0) | (_UNREADABLE if row.unreadable else 0)
+        if path not in self._rows:
+            self._path_chars += len(path)
         self._rows[path] = _PACKED.pack(
             row.czxid,
             row.mzxid,
@@ -120,13 +131,16 @@ class Tree:
     def put_seen(self, path: str, stat: ZnodeStat, data_hash: bytes) -> None:
         """Store a znode just read whose children are counted from here on."""
         czxid, mzxid, _, _, version, cversion, aversion, owner, _, children, _ = stat
+        if path not in self._rows:
+            self._path_chars += len(path)
         self._rows[path] = _PACKED.pack(
             czxid, mzxid, owner, version, cversion, aversion, children, 0, data_hash
         )
 
     def drop(self, path: str) -> None:
         """Forget a znode that is gone."""
-        self._rows.pop(path, None)
+        if self._rows.pop(path, None) is not None:
+            self._path_chars -= len(path)
 
     def set_counts(self, path: str, cversion: int, num_children: int) -> None:
         """Correct the child counts of a known znode."""

@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
+from zklake.errors import ZklakeError
+
 _TEXT = "text/plain; charset=utf-8"
 
 
@@ -51,7 +53,13 @@ def serve_health(
         address_family = socket.AF_INET6 if listen.startswith("[") else socket.AF_INET
 
     host, _, port = listen.rpartition(":")
-    server = Server((host.strip("[]"), int(port)), Handler)
+    try:
+        server = Server((host.strip("[]"), int(port)), Handler)
+    except OSError as error:
+        raise ZklakeError(
+            f"cannot listen at {listen} ({error.strerror}): stop who does, or set another "
+            "address (watcher.http, stream.http, alerts.http)"
+        ) from error
     thread = threading.Thread(target=server.serve_forever, name="health", daemon=True)
     thread.start()
     try:

@@ -15,11 +15,12 @@ from watcher.chronicle import Chronicle
 from watcher.log.batch import Batch
 from watcher.log.resume import Resume
 from watcher.loop import Edges, Limits, Loop
-from watcher.messages import CHANGED, Connected, Disconnected, Request, WatchEvent
-from watcher.metrics import Numbers
+from watcher.messages import CHANGED, Connected, Disconnected, Request, WatchEvent, ZnodeStat
+from watcher.metrics import Latency, Numbers
 from watcher.outlet import Outlet
+from watcher.read_timer import ReadTimer
 from watcher.release import Release
-from watcher.tree import Tree
+from watcher.tree import Row, Tree
 from watcher.zookeeper.inbox import Inbox
 from zklake.events.envelope import Event, GapReason, Meta, decode
 
@@ -121,6 +122,51 @@ def test_a_first_scan_ends_though_kafka_is_slower_than_zookeeper(znodes: int, si
         rig.run(lambda: sum(e.op == "in_sync" for e in rig.log.events) == 2)
         assert rig.session.parted == []
         assert rig.log.largest_wait <= BUFFER
+
+
+def test_the_numbers_say_how_long_and_how_much() -> None:
+    with rigged(plant(20, 10), SlowLog(0), Limits(buffer_bytes=BUFFER)) as rig:
+        rig.run(lambda: rig.loop.chronicle.in_sync)
+        numbers, release = rig.loop._numbers, rig.loop.chronicle.release
+        rig.session.last_zxid_seen = 77
+        rig.inbox.put_change(Disconnected("session_expired"), 0)
+        rig.run(lambda: numbers.gap_seconds.get("session_expired", 0) > 0.5)
+        assert numbers.gap_seconds.get("first_start", 0) < 1
+        assert numbers.reads.buckets()[0][-1][1] > 0
+        assert (numbers.gauges["server_zxid"], numbers.gauges["told_zxid"]) == (77, 20)
+        assert numbers.gauges["model_bytes"] == release.tree.size > 20 * 80
+
+
+def test_one_read_at_a_time_is_timed() -> None:
+    clock = iter([10.0, 13.0, 20.0, 21.0])
+    latency = Latency()
+    timer = ReadTimer(latency, lambda: next(clock))
+    timer.ask(2)
+    timer.ask(5)  # not timed: one is under way
+    timer.answer()
+    assert latency.buckets()[1] == 0
+    timer.answer()
+    assert latency.buckets()[1] == 3
+    timer.answer()
+    timer.forget()
+    timer.ask(1)
+    timer.answer()
+    assert latency.buckets()[1] == 4
+
+
+def test_the_model_counts_its_paths_once() -> None:
+    tree, row = Tree(), Row(1, 1, 0, 0, 0)
+    empty = tree.size
+    tree.put("/abcdefghij", row, 0, 0)
+    one = tree.size
+    tree.put("/abcdefghij", row, 0, 0)
+    assert tree.size == one > empty
+    tree.put_seen("/abcdefghij", ZnodeStat(*range(11)), b"")
+    assert tree.size == one
+    tree.drop("/abcdefghij")
+    tree.drop("/abcdefghij")
+    tree.put("/a", row, 0, 0)
+    assert tree.size == one - 9
 
 
 def test_a_scan_that_filled_the_buffer_is_careful_the_next_time() -> None:

@@ -7,6 +7,7 @@ import urllib.request
 import pytest
 from prometheus_client import CollectorRegistry
 
+from zklake.errors import ZklakeError
 from zklake.health import serve_health
 
 
@@ -34,6 +35,19 @@ def test_an_illness_fails_healthz_and_an_obstacle_readyz() -> None:
 def test_an_obstacle_of_any_characters_is_told() -> None:
     with serve_health("127.0.0.1:0", CollectorRegistry(), lambda: "no /lake\udcff") as address:
         assert fetch(f"http://{address}/readyz") == (503, "no /lake\\udcff\n")
+
+
+@pytest.mark.parametrize("is_ours", [True, False], ids=["taken", "not of this machine"])
+def test_an_address_that_cannot_be_had_is_told_in_words(is_ours: bool) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        listen = f"127.0.0.1:{taken.getsockname()[1]}" if is_ours else "192.0.2.1:9464"
+        with (
+            pytest.raises(ZklakeError, match=rf"cannot listen at {listen} \(.+\): .*watcher.http"),
+            serve_health(listen, CollectorRegistry(), lambda: None),
+        ):
+            raise AssertionError("it must not get here")
 
 
 def test_it_listens_at_an_address_of_ipv6() -> None:

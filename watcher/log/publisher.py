@@ -43,11 +43,14 @@ class Publisher:
         cluster: str,
         *,
         on_state: Callable[[bool, str], None] = lambda connected, reason: None,
+        on_abort: Callable[[], None] = lambda: None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`on_state` hears of each change of `connected`; while `stopping`, nothing is awaited."""
+        """`on_state` hears of each change of `connected`, `on_abort` of each failed transaction;
+        while `stopping`, nothing is awaited."""
         self._where = f"the log of {cluster} at {bootstrap}"
         self._contact = Contact(on_state)
+        self._on_abort = on_abort
         self._stopping = stopping
         self._open_since: float | None = None
         self._topics = name_topics(cluster)
@@ -79,6 +82,7 @@ class Publisher:
             except LostTrack as error:
                 self._contact.lose(str(error))
                 self._renew(batch)
+            self._on_abort()
             if self._counts(batch):
                 return self._contact.find()
             self._pause(pause_s)
