@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_tables import reading
@@ -22,7 +21,7 @@ from streaming.rebuild import check_names, rebuild
 from streaming.steps.row import Row as StepRow
 from streaming.table_writer import Mark
 from streaming.warmup import frame_records
-from tests.delta_tables.readers import READERS
+from tests.delta_tables.readers import check_readers
 from tests.reference.fold.generator import generate
 from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import follow
@@ -30,13 +29,12 @@ from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
 from tests.streaming.machines import test_machine_law as machine_law
 from tests.streaming.machines.driving import keep
-from tests.streaming.test_law import NAMES, explain, make_plain, sort_rows
+from tests.streaming.test_law import NAMES, explain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 CLUSTER = "law"
-PLAIN_TYPES = ("STRING", "INT", "BIGINT", "BOOLEAN", "TIMESTAMP", "DATE")
 TOPIC = f"zklake.{CLUSTER}"
 Row = dict[str, Any]
 
@@ -165,7 +163,7 @@ def test_crashes_other_cuts_replays_and_a_rebuild(
     replay.fold_batch(frame_records(spark, kafka.values, TOPIC, 0))
     for name, table in reading.open_tables(kafka.path, CLUSTER).items():
         assert table.version() == versions[name], f"a replay wrote {name}"
-    check_readers(kafka)
+    check_readers(kafka.path, CLUSTER)
 
     counts = rebuild(Lake(spark, kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
     check(kafka, events)
@@ -173,23 +171,3 @@ def test_crashes_other_cuts_replays_and_a_rebuild(
     assert counts == {name: len(rows) for name, rows in wanted.items()}
     appended = {table.name for table in TABLES if not table.is_interval}
     assert {table.name for table in TABLES} == {*counts, *appended}
-
-
-def sort_plain(rows: list[Row]) -> list[str]:
-    return sorted(repr([make_plain(value) for value in row.values()]) for row in rows)
-
-
-def check_readers(kafka: Kafka) -> None:
-    """The same rows through deltalake, polars and DuckDB, and nothing newer than protocol 1."""
-    for table in TABLES:
-        path = reading.table_path(kafka.path, CLUSTER, table.name)
-        plain = [c.name for c in table.columns if c.type in PLAIN_TYPES and c.name != "fold_state"]
-        names = ", ".join(plain)
-        wanted = sort_plain(
-            reading.read_rows(kafka.path, CLUSTER, f"SELECT {names} FROM {table.name}")
-        )
-        for reader, read in READERS.items():
-            rows = [{name: row[name] for name in plain} for row in read(path)]
-            assert sort_plain(rows) == wanted, f"{table.name} through {reader}"
-        protocol = DeltaTable(path).protocol()
-        assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
