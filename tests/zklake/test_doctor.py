@@ -5,19 +5,18 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.zklake.jar_files import APPLE, NUT, PEAR, content_of, fill, make_lock, sha256_of
-from zklake.doctor import CHECKS, Finding, Subject, examine
+from zklake.doctor import CHECKS, Finding, Subject, choose_subject, examine
 from zklake.doctor.machine import check_disk, check_java, check_ports
-from zklake.doctor.reach import check_log, check_zookeeper
 from zklake.doctor.versions import check_hashes, check_lock, check_pyspark
 from zklake.jars.cache import JarCache
 from zklake.jars.lock import parse_lock
+from zklake.settings.load import load_with_origins
 
 MATCHING = parse_lock(f"""
 [spark]
@@ -30,7 +29,7 @@ INSTALLED = {"pyspark": "4.0.4", "delta-spark": "4.4.0"}
 @pytest.fixture
 def subject(tmp_path: Path) -> Subject:
     cache = JarCache(fill(tmp_path / "cache", APPLE, PEAR, NUT), make_lock())
-    return Subject(cache, environ={"PATH": str(tmp_path)}, version_of=INSTALLED.get, ports={})
+    return Subject(cache, environ={"PATH": str(tmp_path)}, version_of=INSTALLED.get, listens={})
 
 
 def only(findings: list[Finding]) -> Finding:
@@ -107,44 +106,54 @@ def test_disk_is_measured_where_the_lake_will_be(subject: Subject, tmp_path: Pat
 
 def test_a_taken_port_is_named(subject: Subject) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        finding = only(check_ports(replace(subject, ports={"watcher": port})))
-    assert (finding.state, finding.found) == ("warn", f"{port} is in use")
-    assert only(check_ports(replace(subject, ports={"watcher": port}))).state == "ok"
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        finding = only(check_ports(replace(subject, listens={"watcher": listen})))
+    assert (finding.state, finding.found) == ("warn", f"{listen} is in use")
+    assert only(check_ports(replace(subject, listens={"watcher": listen}))).state == "ok"
 
 
-def test_nothing_is_reached_for_unless_given(subject: Subject) -> None:
-    assert check_zookeeper(subject) == check_log(subject) == []
+def choose(subject: Subject, **environ: str) -> Subject:
+    return choose_subject(subject.jars, load_with_origins(environ=environ))
 
 
-@pytest.mark.parametrize("check", [check_zookeeper, check_log])
-def test_a_refused_address_is_named_at_once(subject: Subject, check: object) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-        assert callable(check)
-        finding = only(check(replace(subject, zookeeper=address, log=address)))
-    assert finding.state == "fail"
-    assert finding.found == f"{address}: Connection refused"
-    assert "HOST:PORT" in finding.fix
+def test_ports_are_those_of_the_settings(subject: Subject) -> None:
+    assert choose(subject).listens == {
+        "watcher": "127.0.0.1:9464",
+        "stream": "127.0.0.1:9465",
+        "dashboard": "127.0.0.1:8080",
+    }
+    chosen = choose(
+        subject,
+        ZKLAKE_WATCHER__HTTP="127.0.0.1:0",
+        ZKLAKE_STREAM__HTTP="[::1]:7000",
+        ZKLAKE_ALERTS__HTTP="127.0.0.1:7001",
+    )
+    assert chosen.listens == {
+        "stream": "[::1]:7000",
+        "dashboard": "127.0.0.1:8080",
+        "alerts": "127.0.0.1:7001",
+    }
 
 
-@pytest.mark.parametrize("check", [check_zookeeper, check_log])
-def test_a_silent_server_fails_in_time(subject: Subject, check: object) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        started = time.monotonic()
-        assert callable(check)
-        finding = only(check(replace(subject, zookeeper=address, log=address, wait_s=0.3)))
-    assert time.monotonic() - started < 5
-    assert finding.state == "fail"
-    assert address in finding.found
-
-
-def test_an_address_without_sense_is_a_failure_not_a_crash(subject: Subject) -> None:
-    finding = only(check_zookeeper(replace(subject, zookeeper="localhost:port")))
-    assert finding.state == "fail"
-    assert "localhost:port" in finding.found
+def test_only_what_is_given_is_reached_for(subject: Subject) -> None:
+    nothing = choose(subject)
+    assert (nothing.zookeeper, nothing.log, nothing.watched, nothing.lake) == (None,) * 4
+    given = choose(
+        subject,
+        ZKLAKE_ZOOKEEPER="zk1:2181/kafka",
+        ZKLAKE_ZOOKEEPER__DIGEST="me:secret",
+        ZKLAKE_LOG="a:9092",
+        ZKLAKE_LOG__CLIENT__SECURITY_PROTOCOL="SSL",
+        ZKLAKE_WATCHED="b:9092",
+        ZKLAKE_LAKE="s3://bucket/lake",
+    )
+    assert given.zookeeper is not None
+    assert given.zookeeper.digest is not None
+    assert given.log is not None
+    assert given.log.client == {"security.protocol": "SSL"}
+    assert given.watched is not None
+    assert given.watched.bootstrap == "b:9092"
+    assert given.lake is None
 
 
 def test_every_check_has_its_say(subject: Subject) -> None:
@@ -157,17 +166,31 @@ def test_every_check_has_its_say(subject: Subject) -> None:
 COMMAND = "import typer; from zklake.cli.doctor import doctor; typer.run(doctor)"
 
 
-def test_the_command_prints_json_and_exits_1_on_a_failure(tmp_path: Path) -> None:
-    environ = {**os.environ, "PATH": "", "JAVA_HOME": "", "ZKLAKE_JARS_CACHE": str(tmp_path)}
+def run_command(directory: Path, **more: str) -> dict[str, dict[str, str]]:
+    """What `zklake doctor --json` finds without a Java; by check."""
+    environ = {**os.environ, "PATH": "", "JAVA_HOME": "", "ZKLAKE_JARS_CACHE": str(directory)}
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, "--json"],
-        env=environ,
+        env=environ | more,
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,
     )
-    findings = {finding["check"]: finding for finding in json.loads(done.stdout)}
+    assert (done.returncode, done.stderr) == (1, "")
+    return {finding["check"]: finding for finding in json.loads(done.stdout)}
+
+
+def test_the_command_prints_json_and_exits_1_on_a_failure(tmp_path: Path) -> None:
+    findings = run_command(tmp_path)
     assert findings["java"]["state"] == "fail"
     assert findings["JARs of spark"]["state"] == "warn"
-    assert (done.returncode, done.stderr) == (1, "")
+    assert findings["port of the watcher"]["found"].startswith("127.0.0.1:9464 is ")
+
+
+def test_wrong_settings_are_a_finding_beside_the_others(tmp_path: Path) -> None:
+    findings = run_command(tmp_path, ZKLAKE_ZOOKEEPER="localhost:port", ZKLAKE_SECRET_SLIP="hush")
+    assert findings["settings"]["state"] == "fail"
+    assert "2 settings are wrong" in findings["settings"]["found"]
+    assert "hush" not in findings["settings"]["found"]
+    assert findings["java"]["state"] == "fail"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from zklake.cli.options import AsJson
+from zklake.cli.options import AsJson, Config, Lake, Log, Watched, ZooKeeper, collect_flags
 
 if TYPE_CHECKING:
     from zklake.doctor import Finding
@@ -17,47 +16,27 @@ if TYPE_CHECKING:
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-# Only what is given is checked, so these take no default from the settings.
-ZooKeeper = Annotated[
-    str | None,
-    typer.Option(
-        "--zookeeper",
-        envvar="ZKLAKE_ZOOKEEPER",
-        metavar="HOST:PORT[,…][/CHROOT]",
-        help="ZooKeeper to reach.",
-    ),
-]
-Log = Annotated[
-    str | None,
-    typer.Option(
-        "--log", envvar="ZKLAKE_LOG", metavar="BOOTSTRAP", help="Kafka that holds the log."
-    ),
-]
-Watched = Annotated[
-    str | None,
-    typer.Option(
-        "--watched", envvar="ZKLAKE_WATCHED", metavar="BOOTSTRAP", help="Kafka that is watched."
-    ),
-]
-Lake = Annotated[
-    Path | None,
-    typer.Option("--lake", envvar="ZKLAKE_LAKE", metavar="PATH", help="Where the tables are."),
-]
-
-
 def doctor(
+    *,
     zookeeper: ZooKeeper = None,
     log: Log = None,
     watched: Watched = None,
     lake: Lake = None,
+    config: Config = None,
     as_json: AsJson = False,
 ) -> None:
     """Check Java, versions, JARs, disk, ports, and the servers whose addresses are given."""
-    from zklake.doctor import Subject, examine
+    from zklake.doctor import Finding, Subject, choose_subject, examine
+    from zklake.errors import SettingsError
     from zklake.jars import open_cache
+    from zklake.settings.load import load_with_origins
 
-    subject = Subject(open_cache(), lake=lake, zookeeper=zookeeper, log=log, watched=watched)
-    findings = examine(subject)
+    flags = collect_flags(zookeeper=zookeeper, log=log, watched=watched, lake=lake)
+    try:
+        findings = examine(choose_subject(open_cache(), load_with_origins(config, flags)))
+    except SettingsError as error:
+        wrong = Finding("settings", "fail", str(error), "correct them; docs/settings.md has all")
+        findings = [wrong, *examine(Subject(open_cache()))]
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:

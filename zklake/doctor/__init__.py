@@ -5,12 +5,13 @@ Checks only look: none writes, fetches or repairs.
 
 from __future__ import annotations
 
-from zklake.doctor.finding import Check, Finding, Subject
+from zklake.doctor.finding import Check, Finding, Subject, choose_subject
+from zklake.doctor.kafka import check_log, check_watched
 from zklake.doctor.machine import check_disk, check_java, check_ports
-from zklake.doctor.reach import check_log, check_watched, check_zookeeper
 from zklake.doctor.versions import check_hashes, check_lock, check_pyspark
+from zklake.doctor.zookeeper import check_zookeeper
 
-__all__ = ["CHECKS", "Finding", "Subject", "examine"]
+__all__ = ["CHECKS", "Finding", "Subject", "choose_subject", "examine"]
 
 CHECKS: tuple[Check, ...] = (
     check_java,

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from zklake.jars.cache import JarCache
+from zklake.settings.load import Loaded
+from zklake.settings.models import LogSettings, WatchedSettings, ZooKeeperSettings
 
 State = Literal["ok", "warn", "fail"]
-
-# The HTTP ports of the three daemons, unless settings say otherwise.
-DEFAULT_PORTS: Mapping[str, int] = {"watcher": 9464, "stream": 9465, "dashboard": 8080}
 
 
 class Finding(NamedTuple):
@@ -36,18 +35,40 @@ def installed_version(package: str) -> str | None:
 
 @dataclass(frozen=True)
 class Subject:
-    """The machine and the addresses to look at."""
+    """The machine, and the servers to look at with what lets us in there."""
 
     jars: JarCache
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     version_of: Callable[[str], str | None] = installed_version
-    ports: Mapping[str, int] = field(default_factory=lambda: DEFAULT_PORTS)
+    # HOST:PORT where each daemon answers over HTTP.
+    listens: Mapping[str, str] = field(default_factory=dict)
     lake: Path | None = None
-    zookeeper: str | None = None
-    log: str | None = None
-    watched: str | None = None
+    zookeeper: ZooKeeperSettings | None = None
+    log: LogSettings | None = None
+    watched: WatchedSettings | None = None
     # For each step towards a server; ZooKeeper takes four steps, and a check at most 10 s.
     wait_s: float = 2.0
+
+
+def choose_subject(jars: JarCache, loaded: Loaded) -> Subject:
+    """What the settings say; of servers and the lake only what somebody gave, no default."""
+    settings, given = loaded.settings, loaded.origins
+    listens = {
+        "watcher": settings.watcher.http,
+        "stream": settings.stream.http,
+        "dashboard": settings.dashboard.http,
+        "alerts": settings.alerts.http,
+    }
+    has_lake = "lake.path" in given and "://" not in settings.lake.path
+    return Subject(
+        jars,
+        # Port 0 takes a free one.
+        listens={name: at for name, at in listens.items() if at and not at.endswith(":0")},
+        lake=Path(settings.lake.path) if has_lake else None,
+        zookeeper=settings.zookeeper if "zookeeper.connect" in given else None,
+        log=settings.log if "log.bootstrap" in given else None,
+        watched=settings.watched if settings.watched.bootstrap else None,
+    )
 
 
 Check = Callable[[Subject], list[Finding]]

@@ -43,7 +43,7 @@ def check_disk(subject: Subject) -> list[Finding]:
 
 def check_ports(subject: Subject) -> list[Finding]:
     """Whether the daemons' HTTP ports can be bound; a running daemon of ours holds its own."""
-    return [_try_port(f"port of the {name}", port) for name, port in subject.ports.items()]
+    return [_try_port(f"port of the {name}", at) for name, at in subject.listens.items()]
 
 
 def _measure_disk(check: str, path: Path) -> Finding:
@@ -59,14 +59,17 @@ def _measure_disk(check: str, path: Path) -> Finding:
     return Finding(check, "fail" if free < FAIL_BELOW else "warn", found, "make room")
 
 
-def _try_port(check: str, port: int) -> Finding:
-    with socket.socket() as probe:
+def _try_port(check: str, listen: str) -> Finding:
+    host, _, port = listen.rpartition(":")
+    # As zklake.health and the dashboard do.
+    family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+    with socket.socket(family) as probe:
         # As servers do, so that a port in TIME_WAIT counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host.strip("[]"), int(port)))
         except OSError as error:
             reason = "in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
             fix = "fine if it is a zklake daemon of yours; else choose another port in the settings"
-            return Finding(check, "warn", f"{port} is {reason}", fix)
-    return Finding(check, "ok", f"{port} is free")
+            return Finding(check, "warn", f"{listen} is {reason}", fix)
+    return Finding(check, "ok", f"{listen} is free")
