@@ -11,8 +11,8 @@ from zklake.errors import LogError, ZklakeError
 MOST_EQUAL = 3
 _FIRST_WAIT_S = 1.0
 _LONGEST_WAIT_S = 30.0
-# A batch that failed may have been too large for the driver: the next is so many times smaller.
-_SHRINKING = 8
+# A batch that failed may have been too large for the driver: the next is an eighth of it.
+_SHRINKING_BITS = 3
 
 
 class Patience:
@@ -38,7 +38,7 @@ class Patience:
 
     def limit(self, max_records: int) -> int:
         """Up to how many records the next try may fold at once, of those allowed."""
-        return max(1, max_records // _SHRINKING**self._equal)
+        return max(1, max_records >> _SHRINKING_BITS * self._equal)
 
     def forget(self) -> None:
         """It works again: the next wait is a short one. Failures of batches are still counted."""
