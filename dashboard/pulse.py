@@ -6,11 +6,12 @@ It asks the watcher and the stream at their health addresses, if it was told the
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dashboard.openapi.shapes import Instant
 from dashboard.options import Options
@@ -18,6 +19,7 @@ from dashboard.tables import Tables
 from dashboard.times import write_time
 
 State = Literal["up", "not ready", "down"]
+_STATES: tuple[State, ...] = get_args(State)
 _TIMEOUT_S = 1.0
 _LONGEST_ANSWER = 500
 
@@ -103,7 +105,22 @@ def _ask(name: str, address: str, before: Part | None, now: datetime) -> Part:
 
 
 def _get(address: str) -> tuple[State, str]:
-    connection = http.client.HTTPConnection(address, timeout=_TIMEOUT_S)
+    """Several may answer to one name: it is enough that one is ready, for the others stand by."""
+    host, _, port = address.rpartition(":")
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    except OSError:
+        return "down", "its name is not known"
+    answers = []
+    for place in dict.fromkeys(one[4][:2] for one in found):
+        answers.append(_get_from(str(place[0]), int(place[1])))
+        if answers[-1][0] == "up":
+            break
+    return min(answers, key=lambda answer: _STATES.index(answer[0]))
+
+
+def _get_from(host: str, port: int) -> tuple[State, str]:
+    connection = http.client.HTTPConnection(host, port, timeout=_TIMEOUT_S)
     try:
         connection.request("GET", "/readyz")
         answer = connection.getresponse()

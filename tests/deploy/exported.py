@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
+from dashboard.alerts.vitals import Vitals
 from dashboard.metrics.own import OWN
 from streaming.metrics import StreamMetrics
 from watcher.metrics import Numbers, build_registry
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 Labels = Mapping[str, frozenset[str]]
+M = TypeVar("M", StreamMetrics, Vitals)
 
 
 def list_exported() -> Labels:
@@ -24,6 +27,7 @@ def list_exported() -> Labels:
         "zklake-dashboard": _list_own(),
         "zklake-watcher": _list_watcher(),
         "zklake-stream": _list_stream(),
+        "zklake-alerts": _list_alerts(),
     }
     assert made.keys() == jobs.keys()
     exported = {"up": frozenset.intersection(*jobs.values())}
@@ -54,12 +58,19 @@ def _list_watcher() -> Labels:
 
 
 def _list_stream() -> Labels:
-    metrics = StreamMetrics()
+    return _list_samples(_name_labels(StreamMetrics()).registry)
+
+
+def _name_labels(metrics: M) -> M:
+    """A series is there once its labels have been named."""
     for metric in vars(metrics).values():
-        # A series is there once its labels have been named.
         if isinstance(metric, MetricWrapperBase) and metric._labelnames:
             metric.labels(*metric._labelnames)
-    return _list_samples(metrics.registry)
+    return metrics
+
+
+def _list_alerts() -> Labels:
+    return _list_samples(_name_labels(Vitals()).registry)
 
 
 def _list_samples(registry: CollectorRegistry) -> Labels:

@@ -13,10 +13,15 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+import yaml
 
+from lab.ports import find_free_ports
 from tests.dashboard.story_lake import CLUSTER
-from tests.deploy.commands import COMPOSE, Part, list_parts
+from tests.deploy.commands import COMPOSE, Part, list_parts, parse
+from tests.deploy.exported import DEPLOY
 from tests.deploy.test_commands import place_files
+from tests.watcher.watching import wait_for
+from zklake.settings.load import load_settings
 
 ROOT = Path(__file__).parents[2]
 PARTS = list_parts()
@@ -111,6 +116,48 @@ def test_alerts_look_at_the_lake(part: Part, lake: str, tmp_path: Path) -> None:
         said = process.communicate(timeout=60)[1]
         assert process.returncode == 0, said
     assert (tmp_path / "alerts.sqlite").exists()
+
+
+@by_command("alerts", "run")
+def test_the_notifier_answers(part: Part, lake: str, tmp_path: Path) -> None:
+    http = f"127.0.0.1:{find_free_ports(1)[0]}"
+    changed = {
+        "ZKLAKE_LAKE": lake,
+        "ZKLAKE_CLUSTER": CLUSTER,
+        "ZKLAKE_ALERTS__NOTIFIERS": '[{"by": "command", "argv": ["true"]}]',
+        "ZKLAKE_ALERTS__HTTP": http,
+    }
+    with start(part.argv, build_environment(part, tmp_path, changed)):
+        wait_for("its first look", lambda: is_healthy("alerts", f"http://{http}"))
+        text = get(f"http://{http}/metrics")[1]
+        assert "zklake_alerts_given_up_messages_total 0.0" in text
+    assert not is_healthy("alerts", f"http://{http}")
+
+
+@pytest.mark.parametrize("kind", ["compose", "kubernetes", "systemd"])
+def test_every_part_can_be_asked_how_it_is_doing(kind: str, tmp_path: Path) -> None:
+    """At the ports of Prometheus' jobs; the dashboard knows watcher and stream."""
+    settings = {
+        parse(part.argv): load_settings(environ=place_files(dict(part.environ), tmp_path))
+        for part in PARTS
+        if part.where.startswith(kind)
+    }
+    dashboard = settings["dashboard"].dashboard
+    heard = {
+        "watcher": settings["watch"].watcher.http,
+        "stream": settings["stream"].stream.http,
+        "alerts": settings["alerts run"].alerts.http,
+        "dashboard": dashboard.http,
+    }
+    ports = {name: str(address).rpartition(":")[2] for name, address in heard.items()}
+    asked = {"watcher": dashboard.watcher_http, "stream": dashboard.stream_http}
+    for name, address in asked.items():
+        assert str(address).rpartition(":")[2] == ports[name]
+    config = yaml.safe_load((DEPLOY / "prometheus" / "prometheus.yaml").read_text())
+    targets = [job["static_configs"][0]["targets"] for job in config["scrape_configs"]]
+    assert {one: f"{one}:{port}" for one, port in ports.items()} == {
+        target.partition(":")[0]: target for (target,) in targets
+    }
 
 
 def is_healthy(service: str, address: str) -> bool:

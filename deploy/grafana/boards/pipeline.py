@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deploy.grafana.boards.choices import BAD, CLUSTERS, UP
 from deploy.grafana.boards.choices import CLUSTER as C
+from deploy.grafana.boards.notifier import NOTIFIER
 from deploy.grafana.boards.stream import LAKE, STREAM
 from deploy.grafana.boards.watcher import WATCHER
 from deploy.grafana.panels import Board, Query, Section, tell
@@ -54,7 +55,7 @@ _TRUTH = Section(
 PIPELINE = Board(
     "pipeline",
     "zklake: pipeline health",
-    "Whether what the other dashboards show is still true: watcher, log, stream and lake.",
+    "Whether what the other dashboards show is still true: watcher, log, stream, lake, notifier.",
     (CLUSTERS,),
-    (_TRUTH, WATCHER, STREAM, LAKE),
+    (_TRUTH, WATCHER, STREAM, LAKE, NOTIFIER),
 )
