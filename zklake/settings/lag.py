@@ -15,7 +15,7 @@ class LagSettings(Group):
     warn_after_s: PositiveInt = 300
     """WARN: lag has grown and never fallen for so long."""
     unowned_after_s: PositiveInt = 10
-    """UNOWNED: a group with members, and no owner for so long."""
+    """UNOWNED: a member reads the topic, and no owner for so long."""
     abandoned_after_s: PositiveInt = 604_800
     """ABANDONED: neither a member nor progress for so long."""
     point_s: PositiveInt = 60
