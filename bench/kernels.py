@@ -98,6 +98,8 @@ def script_scan(values: dict[str, bytes]) -> Script:
     while True:
         for message in script[-1]:
             chronicle.handle(message, 0)
+        while chronicle.release.take() is not None:
+            pass  # as when it is played: a scan waits for what nobody takes
         requests, chronicle.requests = chronicle.requests, []
         if not requests:
             return script

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from watcher.drafts import Draft
-from watcher.long_paths import hides_depth
+from watcher.long_paths import PARENT_CHARS
 from watcher.messages import ZnodeStat
 from watcher.tree import Counted, Tree, parent_of
 
@@ -35,7 +35,7 @@ class Census:
     def owe(self, path: str, stat: ZnodeStat) -> None:
         """A parent was read: its cversion says how many child changes there really were."""
         known = self._tree.counted(path)
-        if known is None or known.row.czxid != stat.czxid or hides_depth(path):
+        if known is None or known.row.czxid != stat.czxid or len(path) > PARENT_CHARS:
             return
         self._debt.pop(path, None)
         if known.cversion == UNCOUNTED:
@@ -90,7 +90,7 @@ class Census:
         """A child's create or delete is told: one more under its parent."""
         parent = parent_of(draft.path)
         # Without a model nothing is counted: the parent's own cversion starts the count.
-        if parent is None or draft.origin == "scan" or hides_depth(parent):
+        if parent is None or draft.origin == "scan" or len(parent) > PARENT_CHARS:
             return
         known = self._tree.counted(parent)
         if known is None:

@@ -30,7 +30,7 @@ from watcher.messages import (
     ZnodeStat,
 )
 from watcher.release import Release, Slot
-from watcher.scan import Purpose, Scan
+from watcher.scan import LIGHT_BYTES, Purpose, Scan
 from watcher.teller import Reading, Teller
 from zklake.errors import ZooKeeperError
 from zklake.events.envelope import Frame, Gap, GapReason
@@ -304,7 +304,9 @@ class Chronicle(Teller):
             scan.outstanding -= 1
             if reply.stat is not None:
                 scan.znodes += 1
-                scan.weigh(reply.data)
+                size = reply.stat.data_length
+                if size > LIGHT_BYTES or scan.weight > LIGHT_BYTES:
+                    scan.weigh(size + LIGHT_BYTES)
                 self._descend(scan, reply.path, reply.stat)
             elif reply.error != NO_NODE:
                 # Nobody lists its children to us, though we may read them: those we know of.

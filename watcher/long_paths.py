@@ -15,7 +15,8 @@ NAME_CHARS = 4096
 # Every child of a longer path is one hashed name: how deep it lies is not told.
 PARENT_CHARS = 12_288
 
-_MARK = "...~"
+# Stands before the hash.
+MARK = "...~"
 _KEPT_CHARS = 64
 _SHORTENED = re.compile(r"\.\.\.~[0-9a-f]{16}(?:/|$)")
 # Ids of delegation tokens too (zklake/events/redaction.py).
@@ -29,16 +30,16 @@ def shorten(path: str, hash_name: Callable[[str], str]) -> str:
     kept = ""
     for name in path[1:].split("/"):
         if len(kept) > PARENT_CHARS:
-            is_hashed = path.startswith(kept + "/" + _MARK) and len(path) == len(kept) + 21
-            return path if is_hashed else f"{kept}/{_MARK}{hash_name(path)}"
+            is_hashed = path.startswith(kept + "/" + MARK) and len(path) == len(kept) + 21
+            return path if is_hashed else f"{kept}/{MARK}{hash_name(path)}"
         is_long = len(name) > NAME_CHARS
-        kept += f"/{name[:_KEPT_CHARS]}{_MARK}{hash_name(name)}" if is_long else f"/{name}"
+        kept += f"/{name[:_KEPT_CHARS]}{MARK}{hash_name(name)}" if is_long else f"/{name}"
     return kept
 
 
 def is_shortened(path: str) -> bool:
     """Whether this is no znode's path, but what stands for one that was too long."""
-    return _MARK in path and _SHORTENED.search(path) is not None
+    return _SHORTENED.search(path) is not None
 
 
 def is_hashed(path: str) -> bool:

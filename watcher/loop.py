@@ -99,15 +99,14 @@ class Loop:
         if messages:
             at_ms = now_ms()
             self._oldest = self._oldest or time.monotonic()
+            self._reads.answer([type(message) for message in messages].count(Reply))
             for message in messages:
                 if self._listen is not None:
                     self._listen(message)
                 if isinstance(message, Connected):
                     self._meet(message, message.recursive and not self._limits.force_one_shot)
                 self.chronicle.handle(message, at_ms)
-                if isinstance(message, Reply):
-                    self._reads.answer()
-                elif isinstance(message, Disconnected):
+                if isinstance(message, Disconnected):
                     self._was_in_sync = False
                     self._reads.forget()
                 if len(self.chronicle.requests) >= _SEND_AT:

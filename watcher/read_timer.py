@@ -25,13 +25,12 @@ class ReadTimer:
         if self._ahead == 0:
             self._ahead, self._asked_at = self._unanswered, self._clock()
 
-    def answer(self) -> None:
-        """One is answered."""
-        self._unanswered -= 1
-        if self._ahead:
-            self._ahead -= 1
-            if not self._ahead:
-                self._latency.observe(self._clock() - self._asked_at)
+    def answer(self, replies: int) -> None:
+        """So many are answered."""
+        self._unanswered -= replies
+        if 0 < self._ahead <= replies:
+            self._latency.observe(self._clock() - self._asked_at)
+        self._ahead = max(0, self._ahead - replies)
 
     def forget(self) -> None:
         """The connection is gone, and so is every answer."""

@@ -107,16 +107,15 @@ class Release:
     def append(self, slot: Slot, path: str = "") -> Slot:
         """Take the next place in the log; `path` is what an event without its value holds."""
         slot.zxid = self.zxid
+        slot.size = SLOT_BYTES + len(path) + (_weigh(slot.drafts) if slot.drafts else 0)
+        self.held_bytes += slot.size
         self._slots.append(slot)
-        self._hold(slot, SLOT_BYTES + len(path) + _weigh(slot.drafts))
         return slot
 
     def fill(self, slot: Slot, drafts: list[Draft]) -> None:
         """What was read for a place."""
         slot.drafts = drafts
-        self._hold(slot, _weigh(drafts))
-
-    def _hold(self, slot: Slot, more: int) -> None:
+        more = _weigh(drafts)
         slot.size += more
         self.held_bytes += more
 
@@ -294,8 +293,12 @@ class Release:
             self._ahead[path] = Ahead(ahead.row, ahead.unreleased - 1)
 
 
-def _weigh(drafts: list[Draft] | None) -> int:
-    return sum(len(draft.data) for draft in drafts or () if draft.data)
+def _weigh(drafts: list[Draft]) -> int:
+    size = 0
+    for draft in drafts:
+        if draft.data:
+            size += len(draft.data)
+    return size
 
 
 def _name_cluster(op: Op, known: str, told: str | None) -> str:

@@ -9,9 +9,9 @@ from typing import Literal
 
 from zklake.events.envelope import Origin
 
-# What ZooKeeper takes by default, and what a record holds beside the data.
+# What ZooKeeper takes by default, and a record with little data.
 MAX_VALUE_BYTES = 1 << 20
-RECORD_BYTES = 500
+LIGHT_BYTES = 500
 
 Purpose = Literal[
     "resync",  # after every (re)connect: compare with the model
@@ -55,11 +55,10 @@ class Scan:
         """Everything was read."""
         return not self.todo and self.outstanding == 0
 
-    def weigh(self, data: bytes | None) -> None:
-        """A value came in."""
+    def weigh(self, size: int) -> None:
+        """A value came in; one that is small changes nothing where only small ones are expected."""
         if not self._careful:
-            size = len(data or b"") + RECORD_BYTES
-            self.weight = max(size, self.weight - self.weight // 16)
+            self.weight = max(size, LIGHT_BYTES, self.weight - self.weight // 16)
 
     def below(self, path: str, known_paths: Callable[[], list[str]]) -> list[str]:
         """Known paths under a path, deepest last."""

@@ -11,13 +11,15 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from watcher.long_paths import is_shortened, shorten
+from watcher.long_paths import MARK, NAME_CHARS, is_shortened, shorten
 from zklake.events.envelope import Fidelity
-from zklake.events.paths import classify
-from zklake.events.redaction import Redactor
+from zklake.events.paths import classify, classify_long
+from zklake.events.redaction import TOKENS, Redactor
 
 # JSON writes a control character as \u00XX: six bytes for one.
 _WORST_ESCAPE = 6
+# Kafka's paths are shorter.
+_USUAL_CHARS = 300
 # All of a record but path and data.
 _ENVELOPE_BYTES = 2000
 
@@ -60,15 +62,18 @@ class Sealing:
 
     def path(self, path: str) -> str:
         """The path as it may be published, and as it fits a record."""
+        # It is asked four times an event: no further call for nearly all of them.
+        if len(path) <= NAME_CHARS and not path.startswith(TOKENS):
+            return path
         return shorten(self._redactor.seal_path(path), self._redactor.hash_name)
 
     def kind(self, path: str) -> str:
         """The kind of znode a path names."""
-        return classify(path).kind
+        return (classify if len(path) <= _USUAL_CHARS else classify_long)(path).kind
 
     def seal(self, path: str, data: bytes | None) -> Sealed:
         """What of the data may be published, in the form that fits a record."""
-        if is_shortened(path):
+        if MARK in path and is_shortened(path):
             # Neither rule nor reader can say by such a path what the data is.
             return Sealed(None, None, None, self._redactor.hash_data(data), "oversize")
         if data:

@@ -129,10 +129,9 @@ class Tree:
         )
 
     def put_seen(self, path: str, stat: ZnodeStat, data_hash: bytes) -> None:
-        """Store a znode just read whose children are counted from here on."""
+        """Store a znode met for the first time, whose children are counted from here on."""
         czxid, mzxid, _, _, version, cversion, aversion, owner, _, children, _ = stat
-        if path not in self._rows:
-            self._path_chars += len(path)
+        self._path_chars += len(path)
         self._rows[path] = _PACKED.pack(
             czxid, mzxid, owner, version, cversion, aversion, children, 0, data_hash
         )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.watcher.simulation import PATHS, Simulation
-from watcher import long_paths
+from watcher import census, long_paths, sealing
 from watcher.log.batch import MAX_RECORD_BYTES, check_sizes
 from watcher.long_paths import NAME_CHARS, hides_depth, is_hashed, is_shortened, shorten
 from watcher.messages import ZnodeStat
@@ -36,8 +36,9 @@ NAMES = st.text('ab~."\\é0', min_size=1, max_size=12)
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that make no difference but the time it takes."""
-    monkeypatch.setattr(long_paths, "NAME_CHARS", 90)
-    monkeypatch.setattr(long_paths, "PARENT_CHARS", 300)
+    for module in (long_paths, sealing, census):
+        monkeypatch.setattr(module, "NAME_CHARS", 90, raising=False)
+        monkeypatch.setattr(module, "PARENT_CHARS", 300, raising=False)
 
 
 def lengthen(more: int = 90) -> tuple[str, ...]:
@@ -83,15 +84,15 @@ def test_deep_below_a_token_the_path_stays_sealed() -> None:
 def test_a_tree_of_long_names_is_told_like_one_of_short_names(recursive: bool) -> None:
     """Every create, set and delete of a long name agrees with what its short twin is told."""
     paths = lengthen()
-    sealing = Sealing(REDACTOR, 900_000)
-    renamed = {sealing.path(long): short for long, short in zip(paths, PATHS, strict=True)}
+    ours = Sealing(REDACTOR, 900_000)
+    renamed = {ours.path(long): short for long, short in zip(paths, PATHS, strict=True)}
     renamed["/"] = "/"
     for seed in range(300):
         logs = []
         for names in (PATHS, paths):
             simulation = Simulation(
                 seed, event_zxid=seed % 2 == 0, recursive=recursive, limit=1 + seed % 5,
-                sealer=sealing, paths=names,
+                sealer=ours, paths=names,
             )  # fmt: skip
             simulation.run(STEPS)
             logs.append(simulation.log)
@@ -109,12 +110,12 @@ def test_a_long_name_below_an_unreadable_parent_is_not_taken_for_gone() -> None:
     paths = tuple(
         "/".join(name and name + "x" * NAME_CHARS for name in p.split("/")) for p in PATHS
     )
-    sealing = Sealing(REDACTOR, 900_000)
+    ours = Sealing(REDACTOR, 900_000)
     for seed in range(300):
-        simulation = Simulation(seed, sealed=frozenset({paths[2]}), sealer=sealing, paths=paths)
+        simulation = Simulation(seed, sealed=frozenset({paths[2]}), sealer=ours, paths=paths)
         simulation.run(STEPS)
         told = Counter(e.path for e in simulation.log.events() if e.op == "delete")
-        done = Counter(sealing.path(c.path) for c in simulation.server.changes if c.op == "delete")
+        done = Counter(ours.path(c.path) for c in simulation.server.changes if c.op == "delete")
         assert told <= done, f"seed {seed}"
 
 
@@ -122,15 +123,15 @@ def test_a_long_name_below_an_unreadable_parent_is_not_taken_for_gone() -> None:
 def test_names_of_a_tree_too_deep_are_told_and_the_tree_comes_to_rest() -> None:
     top = "".join(f"/{letter}" + "y" * 85 for letter in "pqr")
     paths = (*(top[: 87 * n] for n in (1, 2, 3)), *(top + path for path in lengthen(60)))
-    sealing = Sealing(REDACTOR, 900_000)
-    assert len({sealing.path(path) for path in paths}) == len(paths)
-    assert any(hides_depth(sealing.path(path)) for path in paths)
+    ours = Sealing(REDACTOR, 900_000)
+    assert len({ours.path(path) for path in paths}) == len(paths)
+    assert any(hides_depth(ours.path(path)) for path in paths)
     for seed in range(100):
-        simulation = Simulation(seed, limit=1 + seed % 5, sealer=sealing, paths=paths)
+        simulation = Simulation(seed, limit=1 + seed % 5, sealer=ours, paths=paths)
         simulation.run(2 * STEPS)
         rows = {path: row.version for path, row in simulation.log.rows.items() if row is not None}
         nodes = simulation.server.nodes
-        assert rows == {sealing.path(path): node.version for path, node in nodes.items()}, seed
+        assert rows == {ours.path(path): node.version for path, node in nodes.items()}, seed
 
 
 @pytest.mark.parametrize("name", ["a", '"', "\\", "é"], ids=["plain", "quote", "backslash", "wide"])
@@ -151,11 +152,11 @@ def test_the_longest_path_that_zookeeper_takes_makes_a_record_that_fits(name: st
 def test_a_record_is_never_larger_than_the_setting_says() -> None:
     dice = random.Random(3)
     for limit in (100_000, 900_000, MAX_RECORD_BYTES):
-        sealing = Sealing(REDACTOR, limit)
+        ours = Sealing(REDACTOR, limit)
         for _ in range(60):
             path = seal("/" + dice.choice('a"') * dice.choice((1, 4000, 100_000)))
             raw = dice.choice((b"a", b'"', b"\n", b"\xff")) * dice.randrange(1 << 20)
-            text, b64, zlib_b64, data_hash, fidelity = sealing.seal(path, raw)
+            text, b64, zlib_b64, data_hash, fidelity = ours.seal(path, raw)
             most = (1 << 63) - 1
             event = Event(
                 "c" * 200, "f" * 16, most, "unreadable", most, 1, path, "k" * 60, most, most, most,

@@ -85,13 +85,11 @@ _ROOT = _build()
 _UNKNOWN = Match(UNKNOWN.name, {})
 
 
+# Writes come back to the same paths; the bound keeps the cache below some 10 MB, as long as paths
+# are as short as Kafka's.
+@lru_cache(maxsize=16_384)
 def classify(path: str) -> Match:
     """The kind of the znode at a path."""
-    # ZooKeeper takes paths of up to 1 MiB: remembered, they would fill the memory.
-    return _remembered(path) if len(path) <= _REMEMBERED_CHARS else _classify(path)
-
-
-def _classify(path: str) -> Match:
     segments = path.split("/")
     if segments[0] or len(segments) == 1:
         return _UNKNOWN
@@ -105,9 +103,9 @@ def _classify(path: str) -> Match:
     return Match(node.kind, params) if node.kind else _UNKNOWN
 
 
-# Writes come back to the same paths; the bounds keep the cache below some 10 MB.
-_REMEMBERED_CHARS = 300
-_remembered = lru_cache(maxsize=16_384)(_classify)
+def classify_long(path: str) -> Match:
+    """The same for a path that is not to be remembered: ZooKeeper takes 1 MiB of it."""
+    return classify.__wrapped__(path)
 
 
 def _follow(node: _Node, segment: str, params: dict[str, str]) -> _Node | None:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zklake.events import paths
 from zklake.events.kinds import KIND_BY_NAME, KINDS
-from zklake.events.paths import Match, classify
+from zklake.events.paths import Match, classify, classify_long
 
 SEQUENCE = {"sequence": "0000000007"}
 G = {"group_id": "g_1-a"}
@@ -170,11 +169,11 @@ def test_a_large_cluster_is_classified_in_bounded_memory() -> None:
     for number in range(50_000):
         match = classify(f"/consumers/g{number % 300}/offsets/t{number}/{number % 64}")
         assert match.params["topic"] == f"t{number}"
-    assert paths._remembered.cache_info().currsize <= 16_384
+    assert classify.cache_info().currsize <= 16_384
 
 
 def test_a_path_of_a_megabyte_is_classified_and_not_remembered() -> None:
-    before = paths._remembered.cache_info().currsize
+    before = classify.cache_info().currsize
     name = "n" * 1_000_000
-    assert classify(f"/config/topics/{name}") == Match("topic_config", {"topic": name})
-    assert paths._remembered.cache_info().currsize == before
+    assert classify_long(f"/config/topics/{name}") == Match("topic_config", {"topic": name})
+    assert classify.cache_info().currsize == before
