@@ -8,7 +8,7 @@ from contextlib import closing
 import uvicorn
 
 from dashboard.app import App
-from zklake.errors import ZklakeError
+from zklake.errors import SettingsError
 
 
 class Server(uvicorn.Server):
@@ -48,7 +48,7 @@ def listen(address: str) -> socket.socket:
         taken.listen()
     except OSError as error:
         taken.close()
-        raise ZklakeError(
+        raise SettingsError(
             f"the dashboard cannot listen at {address}: {error.strerror}; choose another --http"
         ) from error
     return taken

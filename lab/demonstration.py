@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from lab.cluster import Cluster
 from lab.first_light import tell_first_light
@@ -23,6 +24,15 @@ _DASHBOARD_PORT = 8080
 _START_S = 180.0
 
 
+class Wishes(NamedTuple):
+    """What the settings say of the parts; None: they leave it to us."""
+
+    dashboard_http: str | None = None
+    sample_interval_s: float | None = None
+    # For every part.
+    options: Sequence[str] = ()
+
+
 class Demonstration:
     """Everything of one run on an embedded cluster; what it starts is ended by the stack."""
 
@@ -31,11 +41,11 @@ class Demonstration:
         directory: RunDirectory,
         brokers: int,
         supervisor: Supervisor,
+        wishes: Wishes,
         *,
-        http: str | None,
         say: Callable[[str], None],
     ) -> None:
-        """Nothing starts yet; every address is chosen. `http` is the dashboard's."""
+        """Nothing starts yet; every address is chosen."""
         self._supervisor = supervisor
         self._say = say
         self._made_at = datetime.now(UTC)
@@ -54,7 +64,7 @@ class Demonstration:
             CLUSTER,
             str(directory.path / "lake"),
         )
-        self.product = Product(site, _build_parts(site, directory, http), supervisor)
+        self.product = Product(site, _build_parts(site, directory, wishes), supervisor)
 
     def start(self, stack: ExitStack) -> None:
         """Start all of it; watcher and stream may still be on their way."""
@@ -88,15 +98,17 @@ class Demonstration:
         return StoryLoop(self._shop, self._supervisor, seed=self._seed, say=self._say)
 
 
-def _build_parts(site: Site, directory: RunDirectory, http: str | None) -> list[Part]:
+def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[Part]:
     watch, stream = (f"127.0.0.1:{directory.choose_port(name)}" for name in ("watch", "stream"))
-    page = http or f"127.0.0.1:{directory.choose_port('dashboard', _DASHBOARD_PORT)}"
-    sampling = {"ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": str(SAMPLE_INTERVAL_S)}
+    page = wishes.dashboard_http
+    page = page or f"127.0.0.1:{directory.choose_port('dashboard', _DASHBOARD_PORT)}"
+    interval = wishes.sample_interval_s or SAMPLE_INTERVAL_S
     return build_parts(
         site,
         Addresses(watch, stream, page),
         directory.logs,
+        options=wishes.options,
         # Nobody else may write this log: there is no silence to wait for.
         watch_options=["--take-over"],
-        watch_environment=sampling,
+        watch_environment={"ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": str(interval)},
     )

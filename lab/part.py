@@ -17,7 +17,9 @@ from lab.leash import Leash
 from lab.restart_policy import Policy
 from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
 
+_SILENT = "does not answer yet"
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
+_SETTINGS = {"watch": "watcher.http", "stream": "stream.http", "dashboard": "--http"}
 # What a restart does not mend. A fenced watcher must not come back: the other one would be next.
 _FINAL = {
     "watch": (SettingsError, TopicRefused, Fenced),
@@ -73,7 +75,13 @@ class Part:
         return self._leash is not None and self._leash.is_alive()
 
     def launch(self) -> None:
-        """Start it and do not wait for it."""
+        """Start it and do not wait for it; SettingsError when another one answers in its place."""
+        # Else that one's readiness would be taken for its own.
+        if self.find_obstacle() != _SILENT:
+            raise SettingsError(
+                f"another process answers at {self.http}, where zklake {self.name} shall: "
+                f"stop it, or choose another address ({_SETTINGS[self.name]})"
+            )
         self._leash = Leash(self._command, self.log_file)
 
     def find_obstacle(self) -> str | None:
@@ -88,7 +96,7 @@ class Part:
             with error:
                 return error.read().decode(errors="replace").strip() or f"says {error.code}"
         except (OSError, HTTPException):
-            return "does not answer yet"
+            return _SILENT
 
     def ask_to_stop(self) -> None:
         """SIGTERM, without waiting."""

@@ -14,7 +14,7 @@ import pytest
 from dashboard.server import listen
 from tests.dashboard.story_lake import CLUSTER
 from zklake.cli.dashboard import choose_options
-from zklake.errors import ZklakeError
+from zklake.errors import SettingsError
 from zklake.settings.load import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -52,10 +52,10 @@ def test_it_serves_at_the_address_it_prints_until_it_is_told_to_stop(lake: str) 
             assert process.wait(20) == 0
 
 
-def test_a_port_that_is_taken_is_said() -> None:
+def test_a_port_that_is_taken_is_said_and_no_restart_mends_it() -> None:
     with listen("127.0.0.1:0") as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with pytest.raises(ZklakeError, match=f"cannot listen at {address}: .*choose another"):
+        with pytest.raises(SettingsError, match=f"cannot listen at {address}: .*choose another"):
             listen(address)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
 from prometheus_client import CollectorRegistry
 
 from lab.part import Addresses, Part, Site, build_parts
@@ -35,6 +36,16 @@ def test_one_that_listens_everywhere_is_asked_here(tmp_path: Path) -> None:
     part = Part("stream", [], f"0.0.0.0:{port}", tmp_path)
     with serve_health(f"127.0.0.1:{port}", CollectorRegistry(), lambda: None):
         assert part.find_obstacle() is None
+
+
+def test_who_answers_in_its_place_is_not_taken_for_it(tmp_path: Path) -> None:
+    watch = build(tmp_path)[0]
+    with (
+        serve_health(watch.http, CollectorRegistry(), lambda: None),
+        pytest.raises(SettingsError, match=rf"answers at {watch.http}, .*\(watcher.http\)"),
+    ):
+        watch.launch()
+    assert not watch.is_alive()
 
 
 def test_no_part_comes_back_from_what_a_restart_does_not_mend(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from zklake.cli.options import AsJson, Cluster, Config, Lake, Log, ZooKeeper, co
 from zklake.errors import SettingsError
 
 if TYPE_CHECKING:
+    from lab.demonstration import Wishes
     from lab.product import Product
     from lab.run_directory import RunDirectory
     from lab.supervision import Supervisor
@@ -100,9 +101,8 @@ def run(
             if is_real:
                 _run_real(means, settings, config, once=once)
             else:
-                _run_embedded(
-                    means, http=http, brokers=brokers, calm=calm, once=once, as_json=as_json
-                )
+                wishes = _find_wishes(settings, origins, config)
+                _run_embedded(means, wishes, brokers=brokers, calm=calm, once=once, as_json=as_json)
         except KeyboardInterrupt:
             pass
         finally:
@@ -139,8 +139,7 @@ def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: b
         f"watching {site.zookeeper} as {site.cluster}; log {site.log}; lake {site.lake}"
     )
     addresses = Addresses(settings.watcher.http, settings.stream.http, settings.dashboard.http)
-    options = ["--config", str(config)] if config else []
-    parts = build_parts(site, addresses, means.place.logs, options=options)
+    parts = build_parts(site, addresses, means.place.logs, options=_pass_on(config))
     product = Product(site, parts, means.supervisor)
     means.stack.callback(product.close)
     product.launch_rest()
@@ -149,10 +148,25 @@ def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: b
         _stay()
 
 
+def _pass_on(config: Path | None) -> list[str]:
+    return ["--config", str(config)] if config else []
+
+
+def _find_wishes(settings: Settings, origins: dict[str, str], config: Path | None) -> Wishes:
+    """What somebody gave, in the file, the environment or as a flag."""
+    from lab.demonstration import Wishes
+
+    return Wishes(
+        settings.dashboard.http if "dashboard.http" in origins else None,
+        settings.watcher.sample_interval_s if "watcher.sample_interval_s" in origins else None,
+        _pass_on(config),
+    )
+
+
 def _run_embedded(
     means: _Means,
+    wishes: Wishes,
     *,
-    http: str | None,
     brokers: int | None,
     calm: bool,
     once: bool,
@@ -161,7 +175,7 @@ def _run_embedded(
     from lab.demonstration import Demonstration
 
     display, count = means.display, means.place.keep_brokers(brokers, _BROKERS)
-    lab = Demonstration(means.place, count, means.supervisor, http=http, say=display.say)
+    lab = Demonstration(means.place, count, means.supervisor, wishes, say=display.say)
     lab.start(means.stack)
     _announce(lab.product, means)
     if not calm:
