@@ -9,8 +9,8 @@ from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
 _TRIGGER = (
     "why: member_joined; member_left; session_expired (its session ended: by a crash or by a clean "
     "stop, which look alike); partitions_added; topic_changed (its znode was written, or what "
-    "Kafka assigned differs); topic_matched (a subscribed topic came or went); owner_released (an "
-    "owner let go, and no trigger was seen); unknown"
+    "Kafka assigned differs); topic_matched (a topic that a wildcard takes in came or went); "
+    "owner_released (an owner let go, and no trigger was seen); unknown"
 )
 
 REBALANCES = Table(
@@ -52,8 +52,8 @@ REBALANCES = Table(
         Column(
             "unowned_ms",
             "BIGINT",
-            "time without an owner within it, summed over partitions; null where a gap hid some "
-            "of it, and for kafka",
+            "time without an owner within it, as observed, summed over partitions; null where a "
+            "gap hid some of it, and for kafka",
         ),
         Column("max_unowned_ms", "BIGINT", "the same of the partition that waited longest"),
         Column(

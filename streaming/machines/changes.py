@@ -81,9 +81,10 @@ class OwnerState:
 
 @dataclass(frozen=True, slots=True)
 class TopicState:
-    """A topic; `partitions` are sorted, None: not known (also 0.7's topics)."""
+    """A topic as it is since `from_seq`; `partitions` are sorted, None: not known (also 0.7's)."""
 
     partitions: tuple[int, ...] | None
+    from_seq: int
     seen_seq: int
     state: State
 

@@ -88,10 +88,12 @@ def _recall_owner(row: Row) -> OwnerState:
 
 
 def _recall_topic(row: Row) -> TopicState:
-    """topic, broker_id, incarnation, replicas, znode_version, fidelity, seen_seq."""
+    """topic, broker_id, incarnation, replicas, znode_version, fidelity, seen_seq,
+    valid_from_seq."""
     replicas = row["replicas"]
     return TopicState(
         None if replicas is None else tuple(sorted(dict(replicas))),
+        row["valid_from_seq"],
         row["seen_seq"],
         _recall_state(row, row["incarnation"]),
     )

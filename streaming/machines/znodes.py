@@ -119,7 +119,7 @@ def _read_owner(event: Event) -> OwnerState:
 def _read_topic(event: Event) -> TopicState:
     payload, _ = read_payload(event)
     partitions = tuple(sorted(payload.partitions)) if isinstance(payload, Topic) else None
-    return TopicState(partitions, event.seq, read_state(event))
+    return TopicState(partitions, event.seq, event.seq, read_state(event))
 
 
 def _find_session(event: Event) -> int | None:

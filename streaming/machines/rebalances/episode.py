@@ -14,7 +14,7 @@ from streaming.machines.changes import Cause, Change, OwnerState, PartitionKey
 from streaming.machines.rebalances.memory import Memory, Touched, Tries
 from streaming.machines.rebalances.roster import Roster
 from streaming.machines.rebalances.triggers import Trigger
-from streaming.steps.row import Moment, Row, open_row, tame
+from streaming.steps.row import Moment, Row, open_row
 
 Verdict = Literal["ongoing", "settled", "failed", "withdrawn"]
 # Columns that are only known at its end.
@@ -139,16 +139,15 @@ class Episode:
         tries.given_back = 0
 
     def _claim(self, touched: Touched, owner: OwnerState, at: Moment, now_ms: int) -> None:
-        claimed_ms = tame(at.at_ms)
         if touched.released_ms is not None:
-            hole = (now_ms if claimed_ms is None else claimed_ms) - touched.released_ms
-            touched.unowned_ms += max(0, hole)
+            # By the clock that saw the release; a claim has ZooKeeper's time, too, a delete none.
+            touched.unowned_ms += max(0, now_ms - touched.released_ms)
         touched.released_ms, touched.claim_seq, touched.is_held = None, at.seq, True
         tries = self._find_tries(owner)
         tries.rounds += not tries.is_claiming
         tries.is_claiming = True
         self.memory.attempts = max(self.memory.attempts, tries.rounds)
-        self.memory.claim = at
+        self.memory.claim, self.memory.claim_ms = at, now_ms
 
     def _release(self, touched: Touched, owner: OwnerState, cause: Cause, now_ms: int) -> None:
         tries = self._find_tries(owner)

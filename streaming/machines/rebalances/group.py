@@ -58,7 +58,8 @@ class Group:
             self.episode.note_owner(change, at, now_ms, self.pace)
 
     def _begin_or_note(self, change: Change, at: Moment, now_ms: int, *, is_blind: bool) -> None:
-        trigger, is_owner = read_trigger(change), is_of_owner(change)
+        trigger = read_trigger(change, self.roster.takes_in)
+        is_owner = is_of_owner(change)
         if self.episode is not None and self.episode.memory.is_weak and not is_owner:
             is_late = now_ms - self.episode.memory.last_ms > self.pace.quiet_ms
             self.episode = None if is_late and not is_blind else self.episode

@@ -19,8 +19,13 @@ _DIFFERENCES = (
 )
 
 
-def read_rebalance(event: Event, changes: Sequence[Change], standing: Standing) -> Row | None:
-    """The row of the rebalance that a group_state tells of, if any; `changes` are all its own."""
+def read_rebalance(
+    event: Event, changes: Sequence[Change], standing: Standing, said_seq: int
+) -> Row | None:
+    """The row of the rebalance that a group_state tells of, if any; `changes` are all its own.
+
+    `said_seq`: when the group was told before.
+    """
     said = event.group_state
     if said is None or not changes:
         return None
@@ -31,7 +36,7 @@ def read_rebalance(event: Event, changes: Sequence[Change], standing: Standing) 
     moment = Moment(event.seq, None, event.observed_at_ms if said.at_ms is None else said.at_ms)
     columns: Row = {
         **group._asdict(),
-        **_find_trigger(before, after, changes),
+        **_find_trigger(before, after, changes, _find_grown(changes, standing, group, said_seq)),
         "generation": after.generation,
         **dict.fromkeys(("members_before", *RESULTS)),
         **_count_members(event, before, after, changes),
@@ -68,7 +73,26 @@ def _count_generations(before: KafkaGroup, after: KafkaGroup) -> int | None:
     return steps if steps > 1 else None
 
 
-def _find_trigger(before: KafkaGroup, after: KafkaGroup, changes: Sequence[Change]) -> Row:
+def _find_grown(
+    changes: Sequence[Change], standing: Standing, group: GroupKey, said_seq: int
+) -> list[str]:
+    """Topics of which the group got more than it had, written since it was told before.
+
+    A cooperative assignor takes partitions back in one generation and hands them out in the next:
+    what was claimed need not be new.
+    """
+    claimed = {(c.topic, c.partition) for c in changes if c.kind == "owner_claimed"}
+    kept = {key.topic for key in standing.owners.get(group, ()) if key not in claimed}
+    return sorted(
+        topic
+        for topic in {topic for topic, _ in claimed} & kept
+        if topic in standing.topics and standing.topics[topic].from_seq > said_seq
+    )
+
+
+def _find_trigger(
+    before: KafkaGroup, after: KafkaGroup, changes: Sequence[Change], grown: Sequence[str]
+) -> Row:
     words: list[str] = []
     member_id = topic = None
     if None not in (before.has_members, after.has_members):
@@ -76,6 +100,8 @@ def _find_trigger(before: KafkaGroup, after: KafkaGroup, changes: Sequence[Chang
         words = [word for word in ("member_joined", "member_left") if word in kinds]
         if words:
             member_id = min(c.member_id or "" for c in changes if c.kind == words[0])
+        elif grown:
+            words, topic = ["partitions_added"], grown[0]
         elif kinds & {"owner_claimed", "owner_released"}:
             words = ["topic_changed"]
             moved = ("owner_claimed", "owner_released")

@@ -38,6 +38,8 @@ class RebalanceMachine:
         self._topics: dict[str, frozenset[int] | None] = {}
         self._groups: dict[str, Group] = {}
         self._open: set[str] = set()
+        # When each Kafka-stored group was last told.
+        self._said: dict[str, int] = {}
         self._ended: list[Row] = []
         self._is_blind, self._is_changed = False, False
         self._seq, self._now_ms = seq, 0
@@ -59,9 +61,7 @@ class RebalanceMachine:
         if not self._is_blind:
             self._now_ms = event.observed_at_ms
         touched = self._take(event, changes)
-        if event.op == "group_state" and (row := read_rebalance(event, changes, standing)):
-            self._ended.append(row)
-            self._is_changed = True
+        self._take_kafka(event, changes, standing)
         if was_blind and not standing.is_blind:
             self._is_blind, self._now_ms = False, event.observed_at_ms
             touched |= self._open
@@ -101,6 +101,20 @@ class RebalanceMachine:
                 group.apply(change)
                 touched.add(change.group.group_id)
         return touched
+
+    def _take_kafka(self, event: Event, changes: Sequence[Change], standing: Standing) -> None:
+        """A Kafka-stored group was told, or found to be gone."""
+        for change in changes:
+            if change.kind == "group_changed" and change.after is None and change.group is not None:
+                self._said.pop(change.group.group_id, None)
+        said = event.group_state
+        if said is None or said.group_id not in standing.kafka_groups:
+            return
+        said_seq = self._said.get(said.group_id, event.seq)
+        if row := read_rebalance(event, changes, standing, said_seq):
+            self._ended.append(row)
+            self._is_changed = True
+        self._said[said.group_id] = event.seq
 
     def _note(self, group: Group, change: Change, at: Moment, now_ms: int) -> None:
         if not self._is_blind:
@@ -170,6 +184,7 @@ class RebalanceMachine:
 
     def _recall(self, standing: Standing, open_rows: Iterable[Row]) -> None:
         self._is_blind = standing.is_blind
+        self._said = {name: known.seen_seq for name, known in standing.kafka_groups.items()}
         self._topics.update((t, _read_partitions(s)) for t, s in standing.topics.items())
         for key, members in standing.members.items():
             if key.coordinator == "zookeeper":

@@ -41,6 +41,8 @@ class Memory(msgspec.Struct):
     # Whether the row's trigger is a cause, and not only a sign that there was one.
     is_explained: bool
     claim: Moment | None = None
+    # When the watcher saw it.
+    claim_ms: int = 0
     # Of the last change that may make everybody let go.
     trigger_seq: int = -1
     attempts: int = 0

@@ -14,8 +14,11 @@ from streaming.steps.row import Moment, Row, end_row
 def end_episode(episode: Episode, roster: Roster, outcome: str) -> Row:
     """The row of an episode that is over: at its last claim if settled, else at its last change."""
     memory = episode.memory
-    moment = memory.claim if outcome == "settled" and memory.claim else memory.last
-    return _end(episode, roster, outcome, moment) | _reckon_partitions(episode, roster)
+    moment, seen_ms = memory.last, memory.last_ms
+    if outcome == "settled" and memory.claim:
+        moment, seen_ms = memory.claim, memory.claim_ms
+    row = _end(episode, roster, outcome, moment) | _reckon_unowned(memory, seen_ms)
+    return row | _reckon_partitions(episode, roster)
 
 
 def empty_episode(episode: Episode, roster: Roster) -> Row:
@@ -26,6 +29,7 @@ def empty_episode(episode: Episode, roster: Roster) -> Row:
         t.had_owner or t.claim_seq is not None for t in touched
     )
     row = _end(episode, roster, "settled", episode.memory.last)
+    row |= _reckon_unowned(episode.memory, episode.memory.last_ms)
     # Owner znodes may still seem to stand: they go with the same session, in no certain order.
     return row | {"partitions": 0, "left_unowned": left, "moved": 0, "reacquired": 0}
 
@@ -37,7 +41,6 @@ def _end(episode: Episode, roster: Roster, outcome: str, moment: Moment) -> Row:
     return (
         row
         | _reckon_owners(memory, roster)
-        | _reckon_unowned(memory, ended)
         | {
             "members_after": len(roster.members),
             "attempts": memory.attempts,
@@ -59,10 +62,10 @@ def _reckon_owners(memory: Memory, roster: Roster) -> Row:
     return {"moved": moved, "reacquired": reacquired}
 
 
-def _reckon_unowned(memory: Memory, ended_ms: int | None) -> Row:
+def _reckon_unowned(memory: Memory, end_ms: int) -> Row:
+    """`end_ms`: when the watcher saw it end."""
     if memory.is_hidden:
         return dict.fromkeys(("unowned_ms", "max_unowned_ms", "unowned"))
-    end_ms = memory.last_ms if ended_ms is None else ended_ms
     holes: Mapping[str, int] = {
         name: each.unowned_ms
         + (0 if each.released_ms is None else max(0, end_ms - each.released_ms))

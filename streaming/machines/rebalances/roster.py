@@ -46,7 +46,11 @@ class Roster:
         """Whether a topic of this name matters to the group; `is_new`: it did not stand so far."""
         if self.unknown or self.subscribes(topic):
             return True
-        return is_new and self._takes_in(topic)
+        return is_new and self.takes_in(topic)
+
+    def takes_in(self, topic: str) -> bool:
+        """Whether a wildcard takes in a topic of this name, be it there or not."""
+        return any(match_source(source, (topic,)) for source in self._matched)
 
     def is_good(self, key: PartitionKey) -> bool:
         """Whether a member owns it, as far as anybody knows."""
@@ -114,9 +118,6 @@ class Roster:
                 matched.add(topic)
                 self._wanted[topic] += 1
         self._count(topic)
-
-    def _takes_in(self, topic: str) -> bool:
-        return any(match_source(source, (topic,)) for source in self._matched)
 
     def _read_sources(self, state: MemberState) -> tuple[Source, ...] | None:
         sources = list_sources(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from streaming.machines.changes import Change, OwnerState, TopicState
@@ -38,12 +39,17 @@ def is_of_owner(change: Change) -> bool:
     return change.kind in _OWNERS
 
 
-def read_trigger(change: Change) -> Trigger:
-    """The trigger that a causal change is, or the word that stands for the one it followed."""
+def read_trigger(change: Change, takes_in: Callable[[str], bool]) -> Trigger:
+    """The trigger that a causal change is, or the word that stands for the one it followed.
+
+    `takes_in`: whether a wildcard of the group takes in a topic of that name.
+    """
+    if change.kind in _TOPICS:
+        trigger = _read_topic(change, takes_in)
+        is_missed = change.cause == "resync"
+        return Trigger("unknown", is_weak=trigger.is_weak) if is_missed else trigger
     if change.cause == "resync":
         return Trigger("unknown")
-    if change.kind in _TOPICS:
-        return _read_topic(change)
     if change.kind == "member_joined":
         return Trigger("member_joined", change.member_id)
     member_id = change.member_id
@@ -57,10 +63,13 @@ def read_trigger(change: Change) -> Trigger:
     return Trigger("unknown")
 
 
-def _read_topic(change: Change) -> Trigger:
+def _read_topic(change: Change, takes_in: Callable[[str], bool]) -> Trigger:
     before, after = change.before, change.after
     if not (isinstance(before, TopicState) and isinstance(after, TopicState)):
-        return Trigger("topic_matched", topic=change.topic)
+        if takes_in(change.topic or ""):
+            return Trigger("topic_matched", topic=change.topic)
+        # Who names a topic watches its data: it learns that it came, and passes over that it went.
+        return Trigger("topic_changed", topic=change.topic, is_weak=after is None)
     if before.partitions is None or after.partitions is None:
         return Trigger("topic_changed", topic=change.topic, is_weak=True)
     if set(after.partitions) - set(before.partitions):

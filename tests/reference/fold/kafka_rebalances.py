@@ -9,6 +9,7 @@ from tests.reference.fold.presence import Moment
 from tests.reference.fold.rebalance_episode import COUNTS
 from tests.reference.fold.states import OPEN, end
 from tests.reference.fold.things import Group
+from zklake.events.envelope import Event
 from zklake.events.samples import GroupState
 
 Row = dict[str, Any]
@@ -17,7 +18,7 @@ Row = dict[str, Any]
 def fold_kafka_rebalances(moments: list[Moment]) -> list[Row]:
     """All rows of one cluster."""
     rows = []
-    generations: dict[Group, int | None] = {}
+    told: dict[Group, Event] = {}
     for number, moment in enumerate(moments):
         state = moment.event.group_state
         if moment.event.op != "group_state" or state is None:
@@ -25,14 +26,13 @@ def fold_kafka_rebalances(moments: list[Moment]) -> list[Row]:
         group = Group("kafka", state.group_id)
         was = moments[number - 1] if number else None
         if was is not None and group in was.kafka_groups and group in moment.kafka_groups:
-            rows += _compare(group, was, moment, state, generations.get(group))
-        generations[group] = state.generation
+            rows += _compare(group, was, moment, state, told[group])
+        told[group] = moment.event
     return rows
 
 
-def _compare(
-    group: Group, was: Moment, now: Moment, state: GroupState, generation: int | None
-) -> list[Row]:
+def _compare(group: Group, was: Moment, now: Moment, state: GroupState, former: Event) -> list[Row]:
+    generation = former.group_state.generation if former.group_state else None
     members = [{key[1] for key in each.members if key[0] == group} for each in (was, now)]
     owners = [
         {
@@ -47,6 +47,7 @@ def _compare(
         is_step = members[0] != members[1] or owners[0] != owners[1]
     if not is_step:
         return []
+    written = {name for name, topic in now.topics.items() if topic.seq > former.seq}
     is_known = group not in was.unknown_groups and group not in now.unknown_groups
     seq = now.event.seq
     at = timestamp(now.event.observed_at_ms if state.at_ms is None else state.at_ms)
@@ -60,7 +61,7 @@ def _compare(
         "members_after": state.member_count if group in now.unknown_groups else len(members[1]),
         "partitions": None if group in now.unknown_groups else len(owners[1]),
         **(_count(*owners) if is_known else {}),
-        **(_find_trigger(members, owners) if is_known else _tell("unknown")),
+        **(_find_trigger(members, owners, written) if is_known else _tell("unknown")),
         "outcome": "settled",
         "seen_seq": seq,
         "valid_from_seq": seq,
@@ -87,13 +88,18 @@ def _count(was: dict[Any, Any], now: dict[Any, Any]) -> Row:
     }
 
 
-def _find_trigger(members: list[set[str]], owned: list[dict[Any, Any]]) -> Row:
+def _find_trigger(members: list[set[str]], owned: list[dict[Any, Any]], written: set[str]) -> Row:
+    """`written`: topics that are not what they were when the group was told before."""
     came, went = sorted(members[1] - members[0]), sorted(members[0] - members[1])
     if came:
         words = ["member_joined", "member_left"] if went else ["member_joined"]
         return _tell(*words, member=came[0])
     if went:
         return _tell("member_left", member=went[0])
+    more = {topic for topic, _ in {*owned[1]} - {*owned[0]}}
+    had = {topic for topic, _ in {*owned[0]} & {*owned[1]}}
+    if grown := sorted(more & had & written):
+        return _tell("partitions_added", topic=grown[0])
     differing = sorted({*owned[0]} ^ {*owned[1]})
     return _tell("topic_changed", topic=differing[0][0]) if differing else _tell("unknown")
 

@@ -30,6 +30,8 @@ class Change(NamedTuple):
     after: Any
     cause: str
     event: Event
+    # Of a topic: some member reads it by a wildcard, not by its name.
+    is_matched: bool = False
 
     @property
     def moment(self) -> tuple[int, int | None, int]:
@@ -80,6 +82,11 @@ def is_known(member: Member) -> bool:
     if member.subscription is None:
         return False
     return member.pattern not in _WILD or not any(r"\1" in regex for regex in member.subscription)
+
+
+def matches(member: Member, topic: str) -> bool:
+    """Whether a member's wildcard is known to take a topic in."""
+    return member.pattern in _WILD and subscribes(member, topic)
 
 
 def subscribes(member: Member, topic: str) -> bool:

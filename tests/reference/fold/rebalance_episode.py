@@ -106,8 +106,7 @@ class Episode:
         end(row, outcome, seq, zxid, timestamp(at))
         began, ended = row["valid_from_at"], row["valid_to_at"]
         duration = None if None in (began, ended) else ended - began
-        ended_ms = last.event.observed_at_ms if ended is None else ended
-        row |= self._count(claims, is_emptied) | self._count_unowned(ended_ms)
+        row |= self._count(claims, is_emptied) | self._count_unowned(last.event.observed_at_ms)
         return row | {"outcome": outcome, "duration_ms": duration}
 
     def _count(self, claims: list[Change], is_emptied: bool) -> Row:
@@ -165,14 +164,15 @@ class Episode:
         return conflicts + sum(len(times) for times in given.values())
 
     def _count_unowned(self, ended_ms: int) -> Row:
-        """How long partitions that lost their owner had none."""
+        """How long the watcher saw partitions that lost their owner have none."""
         if self.is_hidden:
             return dict.fromkeys(("unowned_ms", "max_unowned_ms", "unowned"))
         holes: Counter[Partition] = Counter()
         released: dict[Partition, int] = {}
         for change in self.changes:
             if is_claim(change) and change.key in released:
-                holes[change.key] += max(0, _claim_ms(change) - released.pop(change.key))
+                claimed_ms = change.event.observed_at_ms
+                holes[change.key] += max(0, claimed_ms - released.pop(change.key))
             elif change.what == "owner" and change.kind == "went":
                 released[change.key] = change.event.observed_at_ms
         for key, since in released.items():
@@ -188,8 +188,3 @@ class Episode:
 def is_claim(change: Change) -> bool:
     """Somebody took a partition."""
     return change.what == "owner" and change.kind != "went"
-
-
-def _claim_ms(change: Change) -> int:
-    ctime = timestamp(change.event.stat.ctime) if change.event.stat else None
-    return change.event.observed_at_ms if ctime is None else ctime

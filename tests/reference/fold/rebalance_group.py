@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.reference.fold.rebalance_changes import Change, is_known, subscribes
+from tests.reference.fold.rebalance_changes import Change, is_known, matches, subscribes
 from tests.reference.fold.things import Group as GroupKey
 from tests.reference.fold.things import Member, Owner, Topic
 
@@ -26,6 +26,13 @@ class Group:
         things.pop(change.key, None)
         if change.after is not None:
             things[change.key] = change.after
+
+    def see(self, change: Change) -> Change:
+        """The change, as it is to this group before it is applied."""
+        is_matched = change.what == "topic" and any(
+            matches(member, change.key) for member in self.members.values()
+        )
+        return change._replace(is_matched=is_matched)
 
     def find_expected(self, owned: dict[Partition, Owner]) -> set[Partition]:
         """What should have an owner; `owned`: what had one, where a subscription is unknown."""
@@ -50,9 +57,14 @@ def is_causal(change: Change, group: Group) -> bool:
 
 
 def is_weak(change: Change) -> bool:
-    """A topic was written, but has the partitions that it had, as far as is known."""
-    if change.what != "topic" or change.kind != "changed":
+    """A topic was written, but has the partitions that it had, as far as is known.
+
+    Or it went, and all who read it gave its name: consumers do not listen for that.
+    """
+    if change.what != "topic":
         return False
+    if change.kind != "changed":
+        return change.kind == "went" and not change.is_matched
     parts = (change.before.partitions, change.after.partitions)
     return None in parts or parts[0] == parts[1]
 
@@ -63,7 +75,8 @@ def find_trigger(change: Change) -> tuple[str, str | None, str | None] | None:
         return None
     if change.what == "topic":
         if change.kind != "changed":
-            return "topic_matched", None, change.key
+            word = "topic_matched" if change.is_matched else "topic_changed"
+            return word, None, change.key
         was, now = change.before.partitions, change.after.partitions
         is_more = None not in (was, now) and bool({*now} - {*was})
         return "partitions_added" if is_more else "topic_changed", None, change.key

@@ -49,7 +49,7 @@ class _Follower:
             self._judge(at)
         for move in moment.moves:
             for change in self._find_changes(move, event):
-                self._take_change(change, is_blind=moment.is_blind)
+                self._take_change(self.group.see(change), is_blind=moment.is_blind)
         if moment.is_blind and event.op != "in_sync":
             return
         if self.episode is not None and not self.group.members:

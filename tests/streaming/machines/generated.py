@@ -107,8 +107,17 @@ def lose_records(cluster: Cluster) -> None:
     cluster.miss(before_seq, before_ms)
 
 
+def grow(cluster: Cluster) -> None:
+    """Topics are written, most with more partitions; Kafka's groups learn of it, or not yet."""
+    for _ in range(cluster.dice.choice((1, 3))):
+        group_life.change_topic(cluster)
+    for _ in range(cluster.dice.choice((0, 2, 4))):
+        kafka_life.change_group(cluster)
+
+
 STEPS: tuple[tuple[Step, int], ...] = (
     (beat, 12),
+    (grow, 2),
     (look_again, 1),
     (miss_some, 1),
     (lose_records, 1),

@@ -28,6 +28,8 @@ class GroupLog:
         self.closes: set[tuple[str, int]] = set()
         self.closures: dict[tuple[str, int], Closure] = {}
         self.now_ms = START_MS
+        # By how much ZooKeeper's clock is ahead of the watcher's.
+        self.skew_ms = 0
         self.sessions: dict[str, int] = {}
         self._versions: dict[str, int] = {}
         self._czxids: dict[str, int] = {}
@@ -54,7 +56,7 @@ class GroupLog:
         elif op == "set":
             self._versions[path] += 1
         after_ms = fields.pop("after_ms", 10)
-        at_ms = self.now_ms + after_ms
+        at_ms = self.now_ms + after_ms + self.skew_ms
         stat = Stat(
             czxid=self._czxids.get(path),
             mzxid=seq,

@@ -29,6 +29,7 @@ def recall(standing: Standing) -> Standing:
             "incarnation": t.incarnation,
             **msgspec.to_builtins(t),
             **tell_state(t.state),
+            "valid_from_seq": t.from_seq,
         }
         for topic, t in standing.topics.items()
     ]

@@ -157,6 +157,17 @@ def compare(log: Log, make: MakeMachine, tables: Sequence[str], stops: bool) -> 
     return [f"{table}: {difference}" for table, difference in said.items() if difference]
 
 
+def test_topics_of_kafkas_groups_grow() -> None:
+    if len(SEEDS) >= 20:
+        told = {
+            row["trigger"]
+            for name in LOGS
+            for row in fold(name).tables["rebalances"]
+            if row["coordinator"] == "kafka"
+        }
+        assert told >= {"partitions_added", "topic_changed", "member_joined", "member_left"}
+
+
 @pytest.mark.parametrize(
     ("table", "column", "words"),
     [

@@ -128,6 +128,51 @@ def test_topics_that_a_wildcard_takes_in() -> None:
     ]
 
 
+def test_a_topic_that_a_member_names_goes_and_nobody_cares() -> None:
+    """The old consumer's watch of a topic's data passes over a delete."""
+    log = pair()
+    log.drop_topic("t")
+    ended, (row,) = fold(log)
+    assert pick(row, "trigger", "trigger_topic", "outcome") == ["topic_changed", "t", "ongoing"]
+    assert fold(settle(log)) == (ended, [])
+
+
+def test_a_topic_that_a_member_names_comes() -> None:
+    log = pair(1)
+    log.drop_topic("t")
+    log.wait(60_000)
+    log.topic("t", 2)
+    log.release(0)
+    log.claim("g_a", 0, 1)
+    row = only(log)
+    assert pick(row, "trigger", "trigger_topic", "partitions") == ["topic_changed", "t", 2]
+
+
+def test_owners_may_react_to_a_topic_that_is_gone() -> None:
+    log = pair(1)
+    log.drop_topic("t")
+    log.release(0, after_ms=FAIL - 1)
+    assert pick(only(log), "triggers", "partitions", "outcome") == [["topic_changed"], 0, "settled"]
+
+
+def test_one_wildcard_is_enough_for_a_topic_that_goes() -> None:
+    log = pair(1)
+    log.join("g_w", "t|u", "white_list")
+    log.wait(60_000)
+    log.drop_topic("t")
+    ended, _ = fold(settle(log))
+    assert pick(ended[-1], "trigger", "trigger_topic") == ["topic_matched", "t"]
+
+
+def test_a_frame_that_misses_a_topic_that_a_member_names_shows_no_rebalance() -> None:
+    log = pair(1)
+    begin = len(log.events)
+    log.join("g_a", op="read", is_same=True)
+    log.claim("g_a", 0, op="read", is_same=True)
+    log.in_sync(closes_from=begin)
+    assert len(fold(settle(log))[0]) == 1
+
+
 def test_a_black_list_takes_in_all_others() -> None:
     log = GroupLog()
     log.topic("__consumer_offsets", 50)

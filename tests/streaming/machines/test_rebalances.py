@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.streaming.machines.group_log import START_MS, GroupLog, fold
 from tests.streaming.machines.settled_group import FAIL, QUIET, only, pair, pick, settle
 
@@ -61,6 +63,20 @@ def test_a_zombie_leaves_partitions_unowned_until_the_end() -> None:
     assert pick(ended[1], "outcome", "left_unowned", "unowned") == [
         *("failed", 1, {"t-0": 20, "t-1": 10})
     ]
+
+
+@pytest.mark.parametrize("skew_ms", [0, 3000, -3000])
+def test_times_without_an_owner_are_by_one_clock(skew_ms: int) -> None:
+    """A delete bears no time of ZooKeeper's: both ends are when the watcher saw them."""
+    log = pair(3)
+    log.topic("t", 2, op="set")
+    log.release(0, 1, 2)
+    log.skew_ms = skew_ms
+    log.claim("g_a", 0, 1, after_ms=400)
+    row = only(log)
+    # Partition 2 is no longer there: nobody missed it after the last claim.
+    assert row["unowned"] == {"t-0": 420, "t-1": 810, "t-2": 800}
+    assert pick(row, "unowned_ms", "max_unowned_ms", "outcome") == [2030, 810, "settled"]
 
 
 def test_it_goes_on_while_something_happens_within_the_quiet_time() -> None:

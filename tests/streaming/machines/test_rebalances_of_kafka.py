@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.streaming.machines.group_log import START_MS, GroupLog, Row, fold
+import pytest
+
+from tests.streaming.machines.group_log import START_MS, GroupLog, Row, fold, fold_cut
+from tests.streaming.machines.lake_rows import recall
 
 
 def rows_of(log: GroupLog) -> list[Row]:
@@ -62,6 +65,38 @@ def test_triggers_follow_from_what_differs() -> None:
     ]
     assert [row["attempts"] for row in rows_of(log)] == [None, None, None, 4, None]
     assert [row["left_unowned"] for row in rows_of(log)] == [0, 0, 0, 0, 3]
+
+
+@pytest.mark.parametrize("generations", [(4, 5), (None, None)])
+def test_a_topic_that_grew_is_the_trigger(generations: tuple[int | None, int | None]) -> None:
+    log = GroupLog()
+    log.topic("t", 2)
+    log.state({"m1": [0], "m2": [1]}, generation=generations[0])
+    log.topic("t", 4, op="set")
+    log.state({"m1": [0, 2], "m2": [1, 3]}, generation=generations[1])
+    names = ("trigger", "triggers", "trigger_topic", "moved", "reacquired")
+    expected = ["partitions_added", ["partitions_added"], "t", 0, 2]
+    assert [pick(row, *names) for row in rows_of(log)] == [expected]
+    assert fold_cut(log, 2, recall)[0] == rows_of(log)
+    assert fold_cut(log, 3, recall)[0] == rows_of(log)
+
+
+def test_partitions_that_were_there_before_were_not_added() -> None:
+    """A cooperative assignor takes them from one, and hands them to another a generation later."""
+    log = GroupLog()
+    log.topic("t", 4)
+    log.state({"m1": [0, 1, 2, 3]}, generation=4)
+    log.state({"m1": [0, 1], "m2": []}, generation=5)
+    log.state({"m1": [0, 1], "m2": [2, 3]}, generation=6)
+    assert [row["trigger"] for row in rows_of(log)] == ["member_joined", "topic_changed"]
+
+
+def test_a_topic_that_the_group_did_not_read_before_has_not_grown() -> None:
+    log = GroupLog()
+    log.state({"m1": []}, generation=4)
+    log.topic("t", 2)
+    log.state({"m1": [0, 1]}, generation=5)
+    assert [row["trigger"] for row in rows_of(log)] == ["topic_changed"]
 
 
 def test_groups_that_are_asked_rebalance_when_they_differ() -> None:
