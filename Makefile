@@ -40,7 +40,7 @@ check: $(STAMP) ## Lint, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test-unit: $(STAMP) ## The tests that need no JVM (seconds)
+test-unit: $(STAMP) ## The tests that need no JVM (minutes)
 	$(PYTEST) -m "not spark and not integration and not e2e and not browser and not faults"
 
 test: install check ## Everything CI runs: check, then all tests but the long ones
