@@ -182,6 +182,29 @@ def test_large_and_binary_values(
     assert base64.b64decode(binary["data_b64"]) == values[binary["path"]]
 
 
+def test_a_name_as_long_as_zookeeper_allows_does_not_stop_the_stream(
+    zookeeper: ZooKeeperServer, chroot: str, cluster: Cluster, client: Any, tmp_path: Path
+) -> None:
+    # As JSON twice as long: with its data no record could hold it.
+    path = "/brokers/topics/" + '"' * 1_000_000
+    client.ensure_path("/brokers/topics")
+    client.create(path, b"{}")
+    with WatcherProcess(zookeeper.address + chroot, cluster.bootstrap, tmp_path) as watcher:
+        tail = LogTail(cluster.bootstrap, watcher.cluster)
+        wait_for("in sync", lambda: tail.find(op="in_sync"))
+        client.set(path, b"{ }")
+        catch_up(watcher, tail)
+        watcher.leash.kill()
+        watcher.start()
+        client.delete(path)
+        catch_up(watcher, tail)
+        told = [e for e in tail.read_all() if "...~" in e.get("path", "")]
+        tail.close()
+    assert [e["op"] for e in told] == ["read", "set", "delete"]
+    assert len({e["path"] for e in told}) == 1
+    assert {e.get("fidelity", "exact") for e in told[:2]} == {"oversize"}
+
+
 def test_unreadable_is_said_once_and_heals(
     zookeeper: ZooKeeperServer, chroot: str, cluster: Cluster, client: Any, tmp_path: Path
 ) -> None:
