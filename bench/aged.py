@@ -66,7 +66,9 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         figures += _maintain(aged)
         figures += _count("after", aged)
         figures += _compare("maintained", spark, aged, fresh, plan, goal="≤ 1.5")
-        figures += measure_pages(aged.path, CLUSTER, "group-0", "topic-0")
+        pages = (aged.path, CLUSTER, "group-0", "topic-0")
+        figures += measure_pages(*pages)
+        figures += measure_pages(*pages, commit=lambda: aged.fold_batch(spark))
         figures += _watch_heap(spark, aged, plan.heap_batches)
     finally:
         spark.stop()

@@ -2,8 +2,9 @@
 
     lake = age_lake(path, "kafka", Size(), seed=1)
 
-`zklake stream` can go on with it, and a rebuild from its events makes the very same rows. Tables
-that plain Python folds (controllers, gaps, …) stay empty: nothing in its log concerns them.
+`zklake stream` can go on with it, and a rebuild from its events makes the very same rows: of the
+tables that znodes make (things.py). The others (series.py) are told beside the log, so that there
+is something to ask of; a rebuild would empty them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from delta_tables.tables.znode_events import ZNODE_EVENTS
 from lab.aged_lake.files import DataFile, Scratch
 from lab.aged_lake.history import tell_events, tell_rows
 from lab.aged_lake.log import DeltaLog
+from lab.aged_lake.series import list_series
 from lab.aged_lake.things import list_things
 from lab.aged_lake.world import SMALL, Size, World
 
@@ -36,10 +38,14 @@ def age_lake(
     things = list_things(world)
     told = {thing.table.name: tell_rows(world, thing) for thing in things}
     told[ZNODE_EVENTS.name] = tell_events(world, things)
-    busy = {thing.table.name for thing in things if thing.lots} | {ZNODE_EVENTS.name}
+    busy = [*(thing.table.name for thing in things if thing.lots), ZNODE_EVENTS.name]
+    commits = dict.fromkeys(busy, size.commits)
+    for series in list_series(world):
+        told[series.table.name] = series.tell(world)
+        commits[series.table.name] = series.count_commits(world)
     for table in TABLES:
         place = Path(reading.table_path(str(path), cluster, table.name))
-        maker = _Maker(world, table, place, size.commits if table.name in busy else 1)
+        maker = _Maker(world, table, place, commits.get(table.name, 1))
         if table.name in told:
             maker.fill(told[table.name])
         maker.close()

@@ -9,7 +9,7 @@ from lab.aged_lake.thing import SESSION, Places, time_sql
 from lab.aged_lake.world import World
 
 
-def _member(world: World, group: str, number: str) -> str:
+def name_member(world: World, group: str, number: str) -> str:
     """SQL: a member's id, made as the old consumer makes it."""
     return f"concat('group-', {group}, '_app-', {number}, '-{world.start_ms}-0000abcd')"
 
@@ -23,7 +23,7 @@ def add_members(places: Places, world: World) -> None:
         "consumer",
         CONSUMER_MEMBERSHIP,
         size.groups * size.members,
-        path=f"concat('/consumers/group-', {group}, '/ids/', {_member(world, group, number)})",
+        path=f"concat('/consumers/group-', {group}, '/ids/', {name_member(world, group, number)})",
         data=(
             f"""concat('{{"version":1,"subscription":{{"', {topic}, '":1}},"pattern":"static","""
             f""""timestamp":"{world.start_ms}"}}')"""
@@ -32,7 +32,7 @@ def add_members(places: Places, world: World) -> None:
         columns={
             "coordinator": "'zookeeper'",
             "group_id": f"concat('group-', {group})",
-            "member_id": _member(world, group, number),
+            "member_id": name_member(world, group, number),
             "pattern": "'static'",
             "subscription": f"MAP {{{topic}: 1}}",
             "host": f"concat('app-', {number})",
@@ -42,7 +42,7 @@ def add_members(places: Places, world: World) -> None:
     )
 
 
-def _places(world: World) -> dict[str, str]:
+def place_partition(world: World) -> dict[str, str]:
     """SQL: of what belongs to a group and a partition."""
     size = world.size
     group = f"k / {size.partitions}"
@@ -56,9 +56,9 @@ def _places(world: World) -> dict[str, str]:
 
 def add_owners(places: Places, world: World) -> None:
     """The groups' owners."""
-    size, place = world.size, _places(world)
+    size, place = world.size, place_partition(world)
     group, number = f"k / {size.partitions}", f"(k + r / 2) % {size.members}"
-    member = _member(world, group, number)
+    member = name_member(world, group, number)
     places.add(
         "owner",
         OWNERSHIP_HISTORY,
@@ -82,7 +82,7 @@ def add_owners(places: Places, world: World) -> None:
 
 def add_offsets(places: Places, world: World) -> None:
     """The groups' offsets."""
-    size, place = world.size, _places(world)
+    size, place = world.size, place_partition(world)
     places.add(
         "offset",
         CONSUMER_OFFSETS,

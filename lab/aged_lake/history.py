@@ -17,6 +17,7 @@ _ARROW = {
     "INT": "INT",
     "BIGINT": "BIGINT",
     "BOOLEAN": "BOOLEAN",
+    "DOUBLE": "DOUBLE",
     "DATE": "DATE",
 }
 _STAT_FIELDS = [field.partition(":")[0].strip() for field in STAT[7:-1].split(",")]
@@ -51,16 +52,36 @@ def tell_states(world: World, thing: Thing) -> str:
 def tell_rows(world: World, thing: Thing) -> str:
     """SQL: the table's rows, and when each was written: `day` and `chunk`."""
     read = f"{world.first_seq} + to_day * {world.day_length} + {1 + thing.first} + k"
+    columns = {
+        **thing.columns,
+        "seen_seq": f"CASE WHEN to_day > from_day THEN {read} ELSE from_seq END",
+    }
+    ended_by = "deleted" if thing.is_claimed else "changed"
+    states = tell_states(world, thing)
+    commits = world.size.commits
+    return select_rows(world, thing.table, states, columns, ended_by=ended_by, commits=commits)
+
+
+def select_rows(
+    world: World,
+    table: Table,
+    states: str,
+    columns: Mapping[str, str],
+    *,
+    ended_by: str,
+    commits: int,
+) -> str:
+    """SQL: states as rows of a table, the last day of which came in so many commits."""
     made = {
         "cluster": f"'{world.cluster}'",
         "session": "session",
-        **thing.columns,
+        "seen_seq": "from_seq",
+        **columns,
         "czxid": "czxid",
         "znode_version": "version",
         "fidelity": "'exact'",
         "is_known": "true",
         "unseen_versions": "0",
-        "seen_seq": f"CASE WHEN to_day > from_day THEN {read} ELSE from_seq END",
         "valid_from_seq": "from_seq",
         "valid_from_zxid": _zxid(world, "from_seq"),
         "valid_from_at": time_sql("from_ms"),
@@ -68,15 +89,13 @@ def tell_rows(world: World, thing: Thing) -> str:
         "valid_to_zxid": _zxid(world, "to_seq"),
         "valid_to_at": time_sql("to_ms"),
         "is_clamped": "false",
-        "ended_by": f"CASE WHEN to_seq IS NULL THEN NULL ELSE "
-        f"'{'deleted' if thing.is_claimed else 'changed'}' END",
+        "ended_by": f"CASE WHEN to_seq IS NOT NULL THEN '{ended_by}' END",
         "is_open": "to_seq IS NULL",
         "closed_on": f"CAST({time_sql('to_ms')} AS DATE)",
     }
-    columns = _select(thing.table, made)
     return (
-        f"SELECT {columns}, to_day AS day, k % {world.size.files} AS slice, "  # noqa: S608
-        f"{world.commit_of('to_seq')} AS commit FROM ({tell_states(world, thing)})"
+        f"SELECT {_select(table, made)}, to_day AS day, k % {world.size.files} AS slice, "  # noqa: S608
+        f"{world.commit_of('to_seq', commits)} AS commit FROM ({states})"
     )
 
 
@@ -105,7 +124,7 @@ def tell_events(world: World, things: list[Thing]) -> str:
     )
     return (
         f"SELECT {columns}, {world.day_of('seq')} AS day, seq % {world.size.files} AS slice, "  # noqa: S608
-        f"{world.commit_of('seq')} AS commit FROM ({' UNION ALL '.join(parts)})"
+        f"{world.commit_of('seq', world.size.commits)} AS commit FROM ({' UNION ALL '.join(parts)})"
     )
 
 

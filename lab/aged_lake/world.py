@@ -101,11 +101,11 @@ class World:
         """SQL: the number of the day of a seq."""
         return f"(({seq} - {self.first_seq}) / {self.day_length})"
 
-    def commit_of(self, seq: str) -> str:
+    def commit_of(self, seq: str, commits: int) -> str:
         """SQL: in which of the last day's commits a seq came; the frame came with the first."""
         begun = self.first_seq + (self.size.days - 1) * self.day_length + self.frame_length
-        share = f"({seq} - {begun}) * {self.size.commits} / {self.size.day_slots}"
-        return f"greatest(0, {share})"
+        share = f"({seq} - {begun}) * {commits} / {self.size.day_slots}"
+        return f"least({commits - 1}, greatest(0, {share}))"
 
     def slots(self, low: int, high: int, things: int) -> str:
         """SQL: slots whose lot (of 1000) lies in [low, high), and which of the things changes.
@@ -115,7 +115,7 @@ class World:
         size = self.size
         return (
             f"SELECT CAST({things} * share * share AS BIGINT) AS k, seq, ms FROM ("  # noqa: S608
-            f"SELECT {self._seq()} AS seq, {self._ms()} AS ms, {_chance(self.seed)} AS lot, "
+            f"SELECT {self.seq_at()} AS seq, {self.ms_at()} AS ms, {_chance(self.seed)} AS lot, "
             f"({_chance(self.seed + 7)} * 1000 + {_chance(self.seed + 13)}) / 1000000.0 AS share "
             f"FROM (SELECT value AS n, value / {size.day_slots} AS d, "
             f"value % {size.day_slots} AS i "
@@ -126,17 +126,19 @@ class World:
             f" % {size.slots} > 0"
         )
 
-    def _seq(self) -> str:
+    def seq_at(self) -> str:
+        """SQL: the seq of the slot i of the day d."""
         return f"{self.first_seq} + d * {self.day_length} + {self.frame_length} + i"
 
-    def _ms(self) -> str:
+    def ms_at(self) -> str:
+        """SQL: when the slot i of the day d was."""
         return f"{self.start_ms} + d * {DAY_MS} + i * {DAY_MS} / {self.size.day_slots}"
 
     def heartbeats(self) -> str:
         """SQL: seq and ms of the heartbeats."""
         size = self.size
         return (
-            f"SELECT {self._seq()} AS seq, {self._ms()} AS ms FROM ("  # noqa: S608
+            f"SELECT {self.seq_at()} AS seq, {self.ms_at()} AS ms FROM ("  # noqa: S608
             f"SELECT value / {size.beats} AS d, value % {size.beats} * {size.slots} AS i "
             f"FROM generate_series(0, {size.days * size.beats - 1}))"
         )

@@ -11,8 +11,16 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.stats import measure_lake
 from lab.aged_lake import World
 from lab.aged_lake.history import tell_events
+from lab.aged_lake.series import list_series
 from lab.aged_lake.things import list_things
+from streaming.machines.lag.machine import LagMachine
+from streaming.machines.lag.recalling import Recollection
+from streaming.machines.registry import Rules
+from streaming.machines.standing import Standing
+from streaming.past_rows import read_ms
 from streaming.progress import read_progress
+from streaming.steps.controller import fold_controller
+from streaming.steps.surroundings import Surroundings
 from tests.aged import CLUSTER, TINY, copy_lake, read_all
 
 
@@ -43,6 +51,40 @@ def test_rows_follow_one_another_without_hole_or_overlap(tmp_path: Path) -> None
             ends = [row["valid_to_seq"] for row in lives]
             assert ends[:-1] == [row["valid_from_seq"] for row in lives[1:]]
             assert [row["is_open"] for row in lives] == [False] * (len(lives) - 1) + [True]
+
+
+def test_series_fill_the_tables_that_no_znode_of_the_log_makes(tmp_path: Path) -> None:
+    world = copy_lake(tmp_path)
+    rows = read_all(tmp_path)
+    made = {"log_gaps", "controller", "admin_operations", "config_history"}
+    made |= {"log_ends", "offset_lag", "rebalances"}
+    assert {series.table.name for series in list_series(world)} == made
+    for series in list_series(world):
+        name, days = series.table.name, world.size.days
+        assert len(rows[name]) == series.count * series.per_day * days, name
+        open_rows = [row for row in rows[name] if row["is_open"]]
+        assert len(open_rows) == (series.count if series.lasts_ms is None else 0), name
+        assert {row["ended_by"] for row in rows[name]} <= {*series.table.ends, None}, name
+        closed = [row for row in rows[name] if not row["is_open"]]
+        assert all(row["valid_from_at"] < row["valid_to_at"] for row in closed), name
+        assert all(row["closed_on"] == row["valid_to_at"].date() for row in closed), name
+        dates = {row["valid_from_at"].date() for row in rows[name]}
+        assert (len(dates), max(dates)) == (days, world.last_day), name
+    lags = [row["lag"] for row in rows["offset_lag"]]
+    assert min(lags) == 0
+    assert max(lags) > 1000
+
+
+def test_the_driver_remembers_an_aged_lake(tmp_path: Path) -> None:
+    """What open rows remember is such that a stream can read it."""
+    world = copy_lake(tmp_path)
+    tables = reading.open_tables(str(tmp_path), CLUSTER)
+    lag = read_ms(tables, TABLE_BY_NAME["offset_lag"], "is_open")
+    known = Recollection(world.last_seq, world.last_seq, lag_rows=lag)
+    machine = LagMachine.recall(CLUSTER, Rules().thresholds, Standing(), known)
+    assert isinstance(machine, LagMachine)
+    reigns = read_ms(tables, TABLE_BY_NAME["controller"], "is_open")
+    assert fold_controller(reigns, [], Surroundings())[0]["controller_id"] is not None
 
 
 def test_a_stream_could_go_on_with_it(tmp_path: Path) -> None:
