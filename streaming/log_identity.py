@@ -121,8 +121,8 @@ def _compare(partition: LogPartition, progress: Progress, lake: str) -> None:
         place = msgspec.json.decode(message.value() or b"", type=_Place)
     except msgspec.DecodeError:
         return  # a bad record, as it was then
-    # A hole's own event stands one seq before the record beside which it was found.
-    if place.log_id != progress.log_id or place.seq not in (progress.seq, progress.seq + 1):
+    is_same = progress.is_own or place.seq == progress.seq
+    if place.log_id != progress.log_id or not is_same:
         found = f"offset {offset} holds seq {place.seq} of log {place.log_id}"
         raise _refuse(partition, progress, lake, found)
 

@@ -19,7 +19,7 @@ from streaming.lake import Lake
 from streaming.log_identity import LogPartition, accept_log, check_log
 from streaming.machines.registry import Rules
 from streaming.phases import Phases
-from streaming.progress import Progress, read_progress
+from streaming.progress import Progress, leave_log, read_progress
 from streaming.source import fresh_checkpoint, read_log
 from streaming.summary import Summary
 from streaming.trouble import explain
@@ -129,6 +129,7 @@ class Run:
         except OtherLog:
             if not stream.accept_log:
                 raise
+            leave_log(stream.lake, stream.cluster)
             return accept_log(self.progress)
         return self.progress
 

@@ -27,11 +27,18 @@ def test_the_log_is_compared_with_the_lake(cluster: Cluster) -> None:
     check(cluster, topic)
     check(cluster, topic, log_id="log-1", seq=1001, offset=2)
     check(cluster, topic, log_id="log-1", seq=1002, offset=4)
-    # The event of a hole stands one seq before the record that showed it.
-    check(cluster, topic, log_id="log-1", seq=1000, offset=2)
+    # The event of a hole stands one seq before the record that showed it, that of a repeat any
+    # number behind the record that came again.
+    for seq in (1000, 1007):
+        check(cluster, topic, log_id="log-1", seq=seq, offset=2, is_own=True)
     for other, found in (
         ({"log_id": "log-2", "seq": 1001, "offset": 2}, "offset 1 holds seq 1001 of log log-1"),
         ({"log_id": "log-1", "seq": 1002, "offset": 2}, "offset 1 holds seq 1001 of log log-1"),
+        ({"log_id": "log-1", "seq": 1000, "offset": 2}, "offset 1 holds seq 1001 of log log-1"),
+        (
+            {"log_id": "log-2", "seq": 1000, "offset": 2, "is_own": True},
+            "offset 1 holds seq 1001 of log log-1",
+        ),
         ({"log_id": "log-1", "seq": 1001, "offset": 3}, "offset 2 holds no record"),
         ({"log_id": "log-1", "seq": 1001, "offset": 9}, "it ends at offset 5"),
     ):

@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from delta_tables import reading
 from lab.cluster import Cluster
 from streaming.daemon import run_once
+from streaming.kept import read_all
+from streaming.lake import Lake
 from streaming.query import Stream
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
@@ -91,3 +93,43 @@ def test_another_log_is_refused_until_it_is_accepted(
     }
     sql = "SELECT czxid FROM broker_membership WHERE is_open"
     assert reading.read_rows(str(tmp_path), "c", sql) == [{"czxid": 30}]
+
+
+def test_bad_records_of_a_re_created_topic_are_set_aside_too(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = Topic(cluster.bootstrap)
+    stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path))
+    old = Story().register(1, czxid=10).alter(1, czxid=10, version=2, zxid=11, port=9093)
+    newer = structs.replace(old.events[2], v=2)
+    topic.write([*old.events[:2], b"old 2", b"old 3", b"old 4", newer])
+    run_once(spark, stream)
+
+    topic.recreate()
+    story = Story("c", "log-2").begin_frame("f").read(1, czxid=30).end_frame("f", "none")
+    story.alter(1, czxid=30, version=2, zxid=31, port=9093).leave(1, czxid=30, zxid=40)
+    later = [structs.replace(event, seq=event.seq + 5000) for event in story.events]
+    later[3] = structs.replace(later[3], v=2)
+    topic.write([*later[:3], b"new 3"])
+    run_once(spark, replace(stream, accept_log=True))
+    # Offset 4 is the marker of a transaction.
+    topic.write([*later[3:4], b"new 6", *later[4:]])
+    for _ in range(2):
+        run_once(spark, stream)
+
+    sql = "SELECT kafka_offset, record FROM quarantine ORDER BY ingested_at, kafka_offset"
+    found = [
+        (row["kafka_offset"], bytes(row["record"]).decode())
+        for row in reading.read_rows(str(tmp_path), "c", sql)
+    ]
+    assert [(offset, text) for offset, text in found if "{" not in text] == [
+        *((2, "old 2"), (3, "old 3"), (4, "old 4")),
+        *((3, "new 3"), (6, "new 6")),
+    ]
+    # At the same offset as in the log before: both are kept, and both would take their places.
+    assert [offset for offset, text in found if "{" in text] == [5, 5]
+    lake = Lake(spark, str(tmp_path), "c")
+    with monkeypatch.context() as patch:
+        patch.setattr("streaming.parse.VERSION", 2)
+        healed = {(row["log_id"], row["seq"]) for row in read_all(lake).where("v = 2").collect()}
+    assert healed == {("log-1", 1002), ("log-2", 6003)}
