@@ -5,7 +5,8 @@ Rows that ended by then stay as they are; those that stood then are where the fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -13,12 +14,16 @@ from pyspark.sql import functions as F
 from delta_tables import reading
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
+from streaming.frames import Closure
 from streaming.lake import Lake
 from streaming.machines.machine import Taken
 from streaming.maintenance.retention import EVENTS_MARK, SAMPLE_KINDS, SAMPLES_MARK
+from streaming.recall import recall_ephemerals
+from streaming.sessions import Sessions
 from streaming.steps.row import Row
 from streaming.summary import Summary
 from streaming.turn import Turn, fold_table
+from zklake.events.envelope import Event
 
 _ENDS = (
     "valid_to_seq",
@@ -37,6 +42,35 @@ def read_horizon(lake: str, cluster: str, table: Table) -> int:
     if is_sampled or set(table.kinds) & set(SAMPLE_KINDS):
         marks.append(SAMPLES_MARK)
     return max(reading.read_marker(lake, cluster, ZNODE_EVENTS.name, mark) for mark in marks)
+
+
+@dataclass
+class LaterSessions(Sessions):
+    """Sessions since a horizon: of the events before it too few are left to follow any."""
+
+    horizon: int = -1
+
+    def follow(
+        self,
+        events: Iterable[Event],
+        closures: Mapping[int, Closure],
+        last_seq: int,
+        *,
+        final: bool,
+        breaks: Collection[int] | None = None,
+    ) -> tuple[list[tuple[int, int]], int | None]:
+        """As Sessions does, of the events behind the horizon."""
+        later = (event for event in events if event.seq > self.horizon)
+        return super().follow(later, closures, last_seq, final=final, breaks=breaks)
+
+
+def recall_sessions(lake: str, cluster: str) -> Sessions:
+    """Who was alive where the events begin, by the rows that stood then."""
+    horizon = reading.read_marker(lake, cluster, ZNODE_EVENTS.name, EVENTS_MARK)
+    alive = recall_ephemerals(reading.open_tables(lake, cluster), horizon) if horizon >= 0 else {}
+    sessions = LaterSessions.of(alive)
+    sessions.horizon = horizon
+    return sessions
 
 
 def keep_ended(rows: DataFrame, horizon: int) -> DataFrame:

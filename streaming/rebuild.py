@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from delta_tables import reading
 from delta_tables.catalog import INTERVAL_TABLES, TABLE_BY_NAME
-from streaming.horizon import make_rows
+from streaming.horizon import make_rows, recall_sessions
 from streaming.kept import find_breaks, read_all
 from streaming.lake import Lake
 from streaming.machines.registry import Rules
@@ -38,7 +38,8 @@ def rebuild(
     events = read_all(lake).localCheckpoint()
     summary = summarise(events, INTERVAL_TABLES)
     breaks = find_breaks(events)
-    memory = Memory(rules=rules or Rules())
+    sessions = recall_sessions(lake.path, lake.cluster)
+    memory = Memory(sessions={lake.cluster: sessions}, rules=rules or Rules())
     turn = prepare(memory, events, summary, final=True, breaks=breaks)
     taken = memory.find_crew(lake.cluster).take(idle=True)
     counts = {}

@@ -45,7 +45,7 @@ def recall(lake: Lake, log_id: str, seq: int, markers: Mapping[str, int], rules:
     """
     tables = reading.open_tables(lake.path, lake.cluster)
     memory = Memory(
-        sessions={lake.cluster: Sessions.of(_recall_ephemerals(tables, seq))},
+        sessions={lake.cluster: Sessions.of(recall_ephemerals(tables, seq))},
         frames={lake.cluster: _recall_frames(tables, seq)},
         crews={lake.cluster: recall_crew(lake, tables, seq, markers, rules)},
         rules=rules,
@@ -60,7 +60,8 @@ def _recall_rows(tables: Tables, table: Table, seq: int) -> list[dict[str, Any]]
     return read_ms(tables, table, f"is_open OR valid_to_seq > {seq}")
 
 
-def _recall_ephemerals(tables: Tables, seq: int) -> dict[str, Ephemeral]:
+def recall_ephemerals(tables: Tables, seq: int) -> dict[str, Ephemeral]:
+    """The ephemerals that were alive then, by path."""
     alive = {}
     for table in TABLES:
         if not table.ephemeral_paths:

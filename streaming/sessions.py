@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from streaming.frames import Closure
 from streaming.sights import State, is_echo, is_touch, read_state
@@ -64,7 +65,7 @@ class Sessions:
     _run: _Run | None = None
 
     @classmethod
-    def of(cls, alive: Mapping[str, Ephemeral]) -> Sessions:
+    def of(cls, alive: Mapping[str, Ephemeral]) -> Self:
         """Start from what the lake's open rows say."""
         sessions = cls()
         for path, ephemeral in alive.items():
