@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from dashboard.options import Options
 from delta_tables.querying import check_query
 from delta_tables.reading import open_tables, query_rows, read_rows
 from delta_tables.views import VIEWS
@@ -25,6 +26,7 @@ from streaming.daemon import run_once
 from streaming.lake import Lake
 from streaming.query import Stream
 from streaming.rebuild import check_names, rebuild
+from tests.dashboard.conftest import open_client
 from tests.e2e.answers import ANSWERS, ask
 from tests.e2e.cookbook import write_truth
 from tests.e2e.lake_differences import (
@@ -34,6 +36,8 @@ from tests.e2e.lake_differences import (
 )
 from tests.e2e.lake_past import LakePast
 from tests.e2e.lies import antedate, falsify, is_absence
+from tests.e2e.live_truth import read_live
+from tests.e2e.regulars import keep_regulars
 from tests.e2e.story_causes import CAUSES, find_first_cause, name_entity
 from tests.e2e.story_rebalances import (
     check_kafka_rebalances,
@@ -54,6 +58,7 @@ from tests.e2e.story_statuses import (
 )
 from tests.e2e.story_tables import UNTOLD, check_fact, is_found_out
 from tests.e2e.story_tables import find_contradictions as find_table_contradictions
+from tests.e2e.story_tools import check_burrow, check_metrics, find_strange
 from tests.e2e.theatre import RULES, Theatre, open_theatre
 from tests.e2e.told import Told
 from tests.e2e.view_past import find_unconforming
@@ -95,7 +100,15 @@ def theatre(
 
 
 @pytest.fixture(scope="module")
-def log(theatre: Theatre) -> list[Event]:
+def regulars(theatre: Theatre) -> Iterator[None]:
+    """Groups that are still there when all is told."""
+    theatre.make_whole()
+    with keep_regulars(theatre.cluster):
+        yield
+
+
+@pytest.fixture(scope="module")
+def log(theatre: Theatre, regulars: None) -> list[Event]:
     """Everything that was published while the stories were told."""
     return theatre.close_curtain()
 
@@ -263,6 +276,15 @@ def test_the_answer_to(example: Example, told: Told, tables: dict[str, DeltaTabl
     if rows:
         with pytest.raises((AssertionError, LookupError, ValueError)):
             check(told, [])
+
+
+def test_peoples_tools_say_what_the_brokers_and_zookeeper_say(
+    theatre: Theatre, lake: str, past: LakePast
+) -> None:
+    # Nothing has changed since the watcher stopped.
+    live, strange = read_live(theatre.cluster), find_strange(past)
+    check_metrics(lake, theatre.name, live, strange)
+    check_burrow(open_client(Options(lake, theatre.name)), theatre.name, live, strange)
 
 
 def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:

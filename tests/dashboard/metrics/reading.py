@@ -46,13 +46,26 @@ class Scraped:
         wanted = labels.items()
         return [value for given, value in self._series.get(name, {}).items() if wanted <= given]
 
+    def table(self, name: str, *labels: str) -> dict[tuple[str, ...], float]:
+        """Every value of a name, by what these labels say; they must tell the series apart."""
+        rows = [(dict(given), value) for given, value in self._series.get(name, {}).items()]
+        found = {tuple(given[one] for one in labels): value for given, value in rows}
+        assert len(found) == len(rows), name
+        return found
+
     def list(self, name: str, label: str) -> list[str]:
         """What a label says, in the order of the text."""
         return [dict(given)[label] for given in self._series.get(name, {})]
 
 
-def scrape(lake: str, path: str = "/metrics", accept: str = "", **chosen: Any) -> Scraped:
-    options = Options(lake, CLUSTER, metrics=replace(MetricOptions(), **chosen))
+def scrape(
+    lake: str,
+    path: str = "/metrics",
+    accept: str = "",
+    cluster: str = CLUSTER,
+    **chosen: Any,
+) -> Scraped:
+    options = Options(lake, cluster, metrics=replace(MetricOptions(), **chosen))
     answer = open_client(options).get(path, headers={"accept": accept})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith(accept or "text/plain; version=0.0.4")
