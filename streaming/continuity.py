@@ -11,9 +11,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from delta_tables.tables.znode_events import EVENT_COLUMNS
 from streaming.relation import query
 
 REPEATED = "seq_repeat"
+
+_FIELDS = ", ".join(column.name for column in EVENT_COLUMNS)
 
 _LOG = ("kafka_topic", "kafka_partition")
 # A record of a newer version cannot be folded, but it has its place in the log.
@@ -57,7 +60,9 @@ def _behind(events: DataFrame, read_offset: int) -> DataFrame:
 
 def _judge_sql(events: str, read_seq: int, read_at_ms: int | None) -> str:
     return f"""
-SELECT * EXCEPT (reason),
+SELECT * EXCEPT (record, reason),
+  -- The bytes of a good record were let go when it was read; it is told by its fields instead.
+  IF(is_repeat, coalesce(record, CAST(to_json(struct({_FIELDS})) AS BINARY)), record) AS record,
   IF(is_repeat, concat('seq ', seq, ' stands at an earlier offset already'), reason) AS reason
 FROM (
   SELECT *, {_IS_HOLE} AS is_hole, {_IS_REPEAT} AS is_repeat

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from streaming.progress import read_progress
 from tests.streaming.story import Story
 from tests.streaming.test_job import TOPIC, Log, encoded
-from zklake.events.envelope import Stat
+from zklake.events.envelope import Stat, decode
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
@@ -59,6 +59,8 @@ def test_a_record_that_comes_again_is_set_aside_and_told_once(
     repeat = {"op": "seq_repeat", "seq": 1003, "kafka_offset": 3, "missed": None}
     aside = [{"kafka_offset": 3, "reason": "seq 1001 stands at an earlier offset already"}]
     assert (log.rows(BREAKS), log.rows(SET_ASIDE)) == ([repeat], aside)
+    (kept,) = log.rows("SELECT record FROM quarantine")
+    assert decode(kept["record"]) == story.events[1]
     progress = read_progress(log.lake, "c", TOPIC)
     assert (progress.seq, progress.read_seq, progress.offset) == (1003, 1002, 4)
     assert progress.is_own

@@ -38,6 +38,13 @@ def server() -> Iterator[ZooKeeperServer]:
         yield server
 
 
+@pytest.fixture(scope="module", params=["3.9.3", "3.8.4"])
+def each_server(request: pytest.FixtureRequest) -> Iterator[ZooKeeperServer]:
+    """With zxids in its events, and without."""
+    with ZooKeeperServer(version=request.param) as server:
+        yield server
+
+
 @pytest.fixture
 def chroot() -> str:
     return f"/kafka-{uuid.uuid4().hex[:8]}"
@@ -75,9 +82,9 @@ def test_kill_at(
 
 
 def test_sigstop_longer_than_the_session(
-    server: ZooKeeperServer, cluster: Cluster, chroot: str, tmp_path: Path
+    each_server: ZooKeeperServer, cluster: Cluster, chroot: str, tmp_path: Path
 ) -> None:
-    address = server.address + chroot
+    address = each_server.address + chroot
     environ = {"ZKLAKE_ZOOKEEPER__SESSION_TIMEOUT_MS": "1000"}
     with (
         Storm(address) as storm,
@@ -91,16 +98,16 @@ def test_sigstop_longer_than_the_session(
         wait_for("the gap", lambda: len([e for e in tail.poll() if e["op"] == "gap"]) > 1)
         storm.stop()
         catch_up(watcher, tail)
-    judge(read_dir(server.txn_log_dir), chroot, tail, "SIGSTOP")
+    judge(read_dir(each_server.txn_log_dir), chroot, tail, "SIGSTOP")
     reasons = {e["gap"]["reason"] for e in tail.events if e["op"] == "gap"}
     tail.close()
     assert "session_expired" in reasons
 
 
 def test_cut_connection(
-    server: ZooKeeperServer, cluster: Cluster, chroot: str, tmp_path: Path
+    each_server: ZooKeeperServer, cluster: Cluster, chroot: str, tmp_path: Path
 ) -> None:
-    with Storm(server.address + chroot) as storm, Proxy(server.port) as proxy:
+    with Storm(each_server.address + chroot) as storm, Proxy(each_server.port) as proxy:
         address = proxy.address + chroot
         with WatcherProcess(address, cluster.bootstrap, tmp_path) as watcher:
             tail = LogTail(cluster.bootstrap, watcher.cluster)
@@ -110,7 +117,7 @@ def test_cut_connection(
                 proxy.cut()
             storm.stop()
             catch_up(watcher, tail)
-        accounts = judge(read_dir(server.txn_log_dir), chroot, tail, "TCP cut 3 times")
+        accounts = judge(read_dir(each_server.txn_log_dir), chroot, tail, "TCP cut 3 times")
         tail.close()
     assert accounts.counts["published"] > 0
 
