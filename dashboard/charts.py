@@ -17,6 +17,8 @@ _STEPS = (1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600
 _DAY = 86_400
 # Narrower than this (of the whole) nobody sees it.
 _LEAST = 0.003
+# So much of the whole a letter needs; of a longer text its beginning says enough.
+_LETTER, _LETTERS = 0.009, 6
 
 
 class Bar(NamedTuple):
@@ -80,7 +82,7 @@ def draw_columns(columns: Sequence[Column], span: Span, width_s: float, caption:
     )
     return Markup(
         '<div class="columns" role="group" aria-label="{}"><svg class="column-bars">{}</svg>'
-        '{}<span class="most">{}</span></div>'
+        '{}<span class="most">max {}</span></div>'
     ).format(caption, drawn, _draw_axis(span), most)
 
 
@@ -103,7 +105,7 @@ def _draw_bar(bar: Bar, span: Span) -> Markup:
         '<rect class="{}" x="{:.3f}%" width="{:.3f}%" y="1" height="16" rx="2">'
         "<title>{}</title></rect>"
     ).format(bar.tone, 100 * min(left, 1 - width), 100 * width, bar.title)
-    if bar.text and width > 0.04:
+    if bar.text and width > _LETTER * min(len(bar.text), _LETTERS):
         # An svg of its own cuts the text off where the bar ends.
         rect += Markup(
             '<svg x="{:.3f}%" width="{:.3f}%"><text class="bar-text" x="5" y="13">{}</text></svg>'

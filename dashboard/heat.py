@@ -17,6 +17,8 @@ from dashboard.times import Span, write_time
 _HOUR, _DAY = 3600, 86_400
 _WIDTHS = (_HOUR, 2 * _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR, _DAY)
 _MOST_COLUMNS = 32
+# More columns are narrow ones, and not each of them can say its time.
+_WIDE_COLUMNS, _TIMES = 13, 9
 # Fewer than these are never the darkest.
 _LEVELS = 5
 
@@ -54,28 +56,35 @@ def list_columns(span: Span, width: int) -> list[datetime]:
 def draw_heat(rows: Sequence[HeatRow], columns: Sequence[datetime], caption: str) -> Markup:
     """One line per row."""
     most = max((cell.value for row in rows for cell in row.cells.values()), default=0)
-    head = Markup("").join(
-        _draw_head(at, columns[number - 1] if number else None) for number, at in enumerate(columns)
-    )
     body = Markup("").join(_draw_row(row, columns, max(most, _LEVELS)) for row in rows)
+    dense = " dense" if len(columns) > _WIDE_COLUMNS else ""
     return Markup(
-        '<div class="scroll"><table class="heat"><caption>{}</caption><thead><tr>'
+        '<div class="scroll newest"><table class="heat{}"><caption>{}</caption><thead><tr>'
         '<th scope="col">Group</th>{}</tr></thead><tbody>{}</tbody></table></div>'
-    ).format(caption, head, body)
+    ).format(dense, caption, _draw_heads(columns), body)
 
 
-def _draw_head(at: datetime, before: datetime | None) -> Markup:
-    """The day stands where it is another one."""
-    is_hour = before is None or at - before < timedelta(days=1)
-    is_day = before is None or before.date() != at.date()
-    day, hour = (
-        Markup('<time datetime="{}" data-form="{}">{}</time>').format(
-            write_time(at), form, at.strftime(text)
+def _draw_heads(columns: Sequence[datetime]) -> Markup:
+    """Round times are seen, the others only told; the day stands where it is another one."""
+    width = columns[1] - columns[0] if len(columns) > 1 else timedelta(hours=1)
+    step = ceil(len(columns) / _TIMES) if len(columns) > _WIDE_COLUMNS else 1
+    heads, day = [], None
+    for at in columns:
+        is_seen = at.timestamp() // width.total_seconds() % step == 0
+        texts = [_draw_time(at, "day", "%m-%d")] if at.date() != day or not is_seen else []
+        texts += [_draw_time(at, "minute", "%H:%M")] if width < timedelta(days=1) else []
+        day = at.date() if is_seen else day
+        heads.append(
+            Markup('<th scope="col"><span{}>{}</span></th>').format(
+                "" if is_seen else Markup(' class="unseen"'), Markup(" ").join(texts)
+            )
         )
-        for form, text in (("day", "%m-%d"), ("minute", "%H:%M"))
-    )
-    return Markup('<th scope="col">{}{}</th>').format(
-        day if is_day else "", hour if is_hour else ""
+    return Markup("").join(heads)
+
+
+def _draw_time(at: datetime, form: str, text: str) -> Markup:
+    return Markup('<time datetime="{}" data-form="{}">{}</time>').format(
+        write_time(at), form, at.strftime(text)
     )
 
 

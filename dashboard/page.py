@@ -62,6 +62,8 @@ class Page:
     reads: tuple[str, ...] = ()
     draw: Callable[[Asked, Data], dict[str, Markup]] = draw_nothing
     in_menu: bool = True
+    # The page of the menu that it belongs to, if it stands not there itself.
+    under: str = ""
     has_span: bool = True
     # What its JSON may be asked with beyond the time range, and the shape of what `load` returns.
     params: tuple[Param, ...] = ()

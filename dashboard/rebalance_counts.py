@@ -47,9 +47,8 @@ WITH episodes AS (
   GROUP BY coordinator, group_id, trigger
 ), by_group AS (
   SELECT coordinator, group_id, CAST(sum(rebalances) AS BIGINT) AS rebalances,
-    CAST(sum(failed) AS BIGINT) AS failed, coalesce(sum(moved), 0) AS moved,
-    coalesce(sum(reacquired), 0) AS reacquired, coalesce(sum(unowned_ms), 0) AS unowned_ms,
-    coalesce(max(longest_ms), 0) AS longest_ms,
+    CAST(sum(failed) AS BIGINT) AS failed, sum(moved) AS moved,
+    sum(reacquired) AS reacquired, sum(unowned_ms) AS unowned_ms, max(longest_ms) AS longest_ms,
     first_value(trigger ORDER BY rebalances DESC, trigger) AS trigger,
     CASE WHEN max(near) >= {storm} THEN max(near) ELSE 0 END AS storm
   FROM by_trigger

@@ -24,6 +24,12 @@ def write_number(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if isinstance(value, int) else f"{value:,.1f}"
 
 
+def write_signed(value: float) -> str:
+    """+1,234 or −1.5: by how much something changed."""
+    sign = "−" if value < 0 else "+"
+    return f"{sign}{write_number(abs(value))}"
+
+
 def write_short(value: float | None) -> str:
     """1.2 M, where the place is narrow."""
     if value is None:
@@ -92,6 +98,7 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters.update(
     number=write_number,
+    signed=write_signed,
     short=write_short,
     bytes=write_bytes,
     duration=write_duration,

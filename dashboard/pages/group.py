@@ -163,6 +163,7 @@ PAGE = Page(
     _READS,
     draw,
     in_menu=False,
+    under="groups",
     params=(
         Param("group_id", str, "The group.", ("billing",), is_required=True),
         Param(

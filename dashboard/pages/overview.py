@@ -81,7 +81,8 @@ _HAPPENINGS = (
     (
         "offset_lag",
         """SELECT status_since AS at, group_id, 'group ' || group_id || ' is ' || status || ' on '
-             || count(*) || ' partitions of ' || topic AS text
+             || count(*) || CASE count(*) WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END
+             || topic AS text
            FROM offset_lag WHERE is_open AND status NOT IN ('OK', 'WARN') AND {status_came}
            GROUP BY status_since, group_id, status, topic ORDER BY at DESC LIMIT 20""",
     ),

@@ -143,6 +143,7 @@ PAGE = Page(
     _READS,
     draw,
     in_menu=False,
+    under="topics",
     params=(Param("topic", str, "The topic.", ("orders",), is_required=True),),
     answer={
         "topic": str,

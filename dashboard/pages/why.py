@@ -42,8 +42,12 @@ def load(asked: Asked) -> Data:
 
 
 def _explain(asked: Asked, group_id: str) -> list[Explanation]:
-    # A range that moves with the clock asks the same for a minute.
-    end = asked.span.end.replace(second=0, microsecond=0) if asked.span.last else asked.span.end
+    end, known = asked.span.end, asked.pulse.watermark_at
+    if asked.span.last:
+        # Whoever asks about now means what is known, as long as that is fresh. A range that moves
+        # with the clock asks the same for a minute.
+        end = min(end, known) if known and not asked.pulse.is_stale else end
+        end = end.replace(second=0, microsecond=0)
     lakes = [Lake(asked.options.lake, asked.options.cluster)]
     is_long = asked.span.last is not None and asked.span.seconds > 3600
     return asked.tables.derive(

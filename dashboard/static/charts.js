@@ -79,6 +79,8 @@
     for (const plot of drawn.values()) plot.destroy();
     drawn.clear();
     for (const figure of document.querySelectorAll("figure[data-chart]")) draw(figure);
+    // Where not all hours fit, the last ones are of interest.
+    for (const table of document.querySelectorAll(".newest")) table.scrollLeft = table.scrollWidth;
   }
 
   let waiting = 0;

@@ -66,6 +66,10 @@
     addEventListener("pageshow", (event) => { if (event.persisted) follow(); });
   }
 
+  // On a narrow screen the menu is a bar that scrolls.
+  const current = document.querySelector(".side nav [aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2;
+
   const query = document.getElementById("query");
   if (query) query.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) query.form.requestSubmit();

@@ -83,6 +83,31 @@ def tell_billing(story: Story) -> None:
     )
 
 
+def tell_storms(story: Story) -> None:
+    """Earlier today: one group stormed, others were restless."""
+    restless: dict[str, tuple[list[float], str]] = {
+        "team-003": ([190 - 0.9 * n for n in range(9)], "session_expired"),
+        "team-011": ([float(m) for m in range(100, 700, 55)], "member_joined"),
+        "team-020": ([130, 131, 410, 412, 950], "partitions_added"),
+    }
+    for group, (minutes, trigger) in restless.items():
+        for number, minute in enumerate(minutes):
+            story.add(
+                "rebalances",
+                minute,
+                minute - 0.2,
+                coordinator="zookeeper",
+                group_id=group,
+                trigger=trigger,
+                moved=2 + number % 3,
+                reacquired=1,
+                unowned_ms=8000,
+                duration_ms=12_000,
+                outcome="failed" if number % 7 == 6 else "settled",
+                ended_by="settled",
+            )
+
+
 def tell_lag(story: Story) -> None:
     for p in range(6):
         for minute in range(60, 0, -1):

@@ -8,7 +8,7 @@ from delta_tables.catalog import TABLE_BY_NAME
 from tests.dashboard.story import Story
 from tests.dashboard.story_cluster import tell_brokers, tell_changes, tell_topics
 from tests.dashboard.story_commits import tell_commits
-from tests.dashboard.story_groups import tell_billing, tell_lag, tell_others
+from tests.dashboard.story_groups import tell_billing, tell_lag, tell_others, tell_storms
 from tests.delta_tables.small_lake import write_lake, write_rows
 
 CLUSTER = "shop"
@@ -20,6 +20,7 @@ def write_story(lake: str, *, groups: int = 60) -> Story:
     tell_brokers(story)
     tell_topics(story)
     tell_billing(story)
+    tell_storms(story)
     tell_lag(story)
     tell_others(story, groups)
     tell_changes(story)

@@ -47,3 +47,10 @@ def test_columns_are_as_high_as_the_highest() -> None:
     drawn = str(draw_columns(columns, HOUR, 300, "c"))
     assert 'height="47.0%"' in drawn
     assert 'height="94.0%"' in drawn
+
+
+def test_a_short_text_is_shown_whole_or_not_at_all() -> None:
+    for minutes, is_shown in ((2, False), (5, True)):
+        bar = _bar(10, 10 + minutes, "hole")._replace(text="nobody")
+        drawn = str(draw_lanes([Lane("l", [bar])], HOUR, "c"))
+        assert ("nobody</text>" in drawn) == is_shown

@@ -161,6 +161,22 @@ def test_why_a_group_fell_behind(client: TestClient) -> None:
     assert "no group" in fetch(client, write_address("/why", group_id="x' OR '1'='1"))["error"]
 
 
+@pytest.mark.parametrize(("range_", "doubts"), [({"last": "1h"}, 0), ({"to": "now"}, 1)])
+def test_why_doubts_a_time_that_nobody_knows_only_where_it_was_named(
+    lake: str, range_: dict[str, str], doubts: int
+) -> None:
+    client = open_client(Options(lake, CLUSTER, stale_after_s=100_000))
+    (answer,) = fetch(client, write_address("/why", group_id="billing", **range_))["answers"]
+    assert len(answer["doubts"]) == doubts
+
+
+def test_a_page_that_is_not_in_the_menu_belongs_to_one_that_is(client: TestClient) -> None:
+    for page, menu in (("/group?group_id=billing", "groups"), ("/topic?topic=orders", "topics")):
+        text = client.get(page).text
+        assert f'<a href="/{menu}?last=1h" aria-current="true">' in text
+        assert text.count('aria-current="page"') == 0
+
+
 def test_sql_is_answered_by_the_sandbox(client: TestClient) -> None:
     answer = fetch(client, write_address("/sql", query="SELECT count(*) AS n FROM topics"))
     assert (answer["names"], answer["rows"]) == (["n"], [[3]])

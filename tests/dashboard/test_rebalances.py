@@ -94,6 +94,16 @@ def test_the_trigger_of_a_group_is_its_most_frequent_one(tmp_path: Path) -> None
     assert [row["rebalances"] for row in found["triggers"]] == [3, 2]
 
 
+def test_what_nobody_knows_of_a_group_is_no_nought(tmp_path: Path) -> None:
+    story = Story()
+    tell_rebalances(story, "a", 40, coordinator="kafka")
+    tell_rebalances(story, "b", 40, moved=0, reacquired=0, unowned_ms=0, duration_ms=0)
+    found = fetch(open_story(tmp_path, story), "rebalances", last="1h")
+    names = ("moved", "reacquired", "unowned_ms", "longest_ms")
+    assert [[row[name] for name in names] for row in found["groups"]] == [[None] * 4, [0] * 4]
+    assert found["unowned_ms"] == 0
+
+
 def test_the_frequency_is_what_the_view_says_hour_by_hour(tmp_path: Path) -> None:
     story = Story()
     tell_rebalances(story, "a", *range(5, 600, 25))
