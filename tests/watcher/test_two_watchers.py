@@ -95,7 +95,7 @@ def supervise(
             cluster=first.cluster, environ=environ, options=(),
         ) as second:  # fmt: skip
             time.sleep(seconds / 2)
-            assert "standby" in second.log_file.read_text()
+            wait_for("the standby", lambda: "standby" in second.log_file.read_text())
             assert second.leash.is_alive()
             first.leash.kill()
             first.start()
