@@ -7,6 +7,7 @@ import json
 import socketserver
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,11 +32,12 @@ class Post:
 
 @dataclass
 class HttpReceiver:
-    """Answers `status`; while `stalls` is set it takes a request and never answers."""
+    """Answers `status` after `delay_s`; while `stalls` is set it takes a request for good."""
 
     port: int = 0
     status: int = 200
     stalls: bool = False
+    delay_s: float = 0.0
     posts: list[Post] = field(default_factory=list)
     arrived: threading.Event = field(default_factory=threading.Event)
     released: threading.Event = field(default_factory=threading.Event)
@@ -60,11 +62,13 @@ class HttpReceiver:
                 if receiver.stalls:
                     receiver.released.wait(60)
                     return
-                self.send_response(receiver.status)
-                if receiver.status == 302:
-                    self.send_header("Location", receiver.url)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                time.sleep(receiver.delay_s)
+                with suppress(ConnectionError):  # who asked may be dead
+                    self.send_response(receiver.status)
+                    if receiver.status == 302:
+                        self.send_header("Location", receiver.url)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
 
             def log_message(self, format: str, *args: object) -> None:
                 pass
