@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,6 @@ from tests.dashboard.story_lake import CLUSTER, tell_events, tell_news, write_st
 pytestmark = pytest.mark.browser
 
 GROUP = write_address("/group", group_id="billing")
-# Where pictures are wanted: make them with ZKLAKE_PICTURES=docs/pictures.
-PICTURES = os.environ.get("ZKLAKE_PICTURES")
 _FITS = "document.documentElement.scrollWidth <= innerWidth"
 _LIGHTNESS = "getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]"
 
@@ -47,18 +44,10 @@ def test_every_page_in_both_themes_and_widths(browser: Browser, address: str, wi
             for theme in ("dark", "light"):
                 page.emulate_media(color_scheme=theme)
                 assert _is_dark(page) == (theme == "dark")
-                if PICTURES:
-                    _picture(page, f"{path}-{theme}-{width}")
 
 
 def _is_dark(page: Page) -> bool:
     return int(page.evaluate(_LIGHTNESS)) < 128
-
-
-def _picture(page: Page, name: str) -> None:
-    page.wait_for_timeout(200)
-    stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    page.screenshot(path=Path(PICTURES or ".") / f"{stem}.png")
 
 
 def test_names_from_the_cluster_do_nothing(browser: Browser, address: str) -> None:

@@ -1,0 +1,70 @@
+"""The pictures of README.md and docs/tour.md: each is a page of the story, as anybody would see it.
+
+ZKLAKE_PICTURES=docs/pictures makes them anew; else the pages are only looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from dashboard.options import Options
+from tests.dashboard.addresses import write_address
+from tests.dashboard.browser import launch, open_page
+from tests.dashboard.serving import serve
+from tests.dashboard.story_lake import CLUSTER
+
+ROOT = Path(__file__).parents[2]
+WANTED = os.environ.get("ZKLAKE_PICTURES")
+
+
+class Picture(NamedTuple):
+    address: str
+    shows: str
+    theme: Literal["light", "dark"] = "light"
+    width: int = 1280
+    height: int = 900
+
+
+PICTURES = {
+    "overview": Picture("/", "Groups that lagged most"),
+    "overview-dark-390": Picture("/", "Groups that lagged most", "dark", 390),
+    "group": Picture(write_address("/group", group_id="billing"), "Lag added", height=1090),
+    "why": Picture(write_address("/why", group_id="billing"), "most likely"),
+    "rebalances-dark": Picture(write_address("/rebalances", last="24h"), "in 10 min", "dark"),
+    "at": Picture(write_address("/at", time="-25m"), "broker_membership"),
+}
+
+
+def test_the_documents_show_these_pictures() -> None:
+    texts = [(ROOT / name).read_text() for name in ("README.md", "docs/tour.md")]
+    shown = {name for text in texts for name in re.findall(r"pictures/([\w-]+)\.png", text)}
+    kept = {path.name for path in (ROOT / "docs" / "pictures").iterdir()}
+    assert set(PICTURES) == shown
+    assert {f"{name}.png" for name in PICTURES} == kept
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launch() as browser:
+        yield browser
+
+
+@pytest.mark.browser
+def test_a_picture_shows_what_it_is_of(browser: Browser, lake: str) -> None:
+    with serve(Options(lake, CLUSTER, stale_after_s=100_000)) as address:
+        for name, picture in PICTURES.items():
+            with open_page(browser, address, width=picture.width) as page:
+                page.emulate_media(color_scheme=picture.theme)
+                page.set_viewport_size({"width": picture.width, "height": picture.height})
+                page.goto(picture.address)
+                expect(page.locator("main")).to_contain_text(picture.shows)
+                if WANTED:
+                    page.wait_for_timeout(300)
+                    page.screenshot(path=Path(WANTED) / f"{name}.png")
