@@ -20,7 +20,7 @@ from tests.dashboard.alerts.receivers import HttpReceiver
 from tests.e2e.alerts_pipeline import GROUP, START_S, TOPIC, Pipeline, open_pipeline
 from tests.watcher.watching import wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(2400)]
 
 SEED = 11
 # While a message forms: from before its time to after it.
