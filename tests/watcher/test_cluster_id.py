@@ -124,6 +124,7 @@ def test_a_missing_root_is_not_ready() -> None:
         numbers = rig.loop._numbers
         rig.run(lambda: rig.loop.chronicle.in_sync and numbers.state != "starting")
         rig.run(lambda: numbers.state == ROOT_MISSING)
+        assert numbers.state == ROOT_MISSING
         server.nodes = plant(3, 1).nodes
         rig.loop.chronicle.want_frame()
         rig.run(lambda: numbers.state == "in sync")
