@@ -52,8 +52,10 @@ class JoinGroup(MemberAct):
     """A consumer starts; over with its first rebalance, or, `in_haste`, with its registration."""
 
     fact: ClassVar[str] = "member_joined"
+    # Or, `by_regex`, the regex of its white list.
     topic: str
     streams: int = 1
+    by_regex: bool = False
     commits: bool = True
     in_haste: bool = False
     # Messages a second at most.
@@ -63,7 +65,8 @@ class JoinGroup(MemberAct):
         process = ConsumerProcess(
             stage.cluster.zookeeper_connect,
             self.group,
-            topics=[self.topic],
+            topics=[] if self.by_regex else [self.topic],
+            whitelist=self.topic if self.by_regex else None,
             streams=self.streams,
             member_suffix=self.member,
             bootstrap=stage.cluster.bootstrap,

@@ -15,7 +15,7 @@ from lab.stories.kafka_group_acts import (
     StallKafkaMember,
     assign_by_range,
 )
-from lab.stories.lag_looks import LagIs
+from lab.stories.lag_looks import LOOKED_AT_S, LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import CreateTopic, Produce
@@ -38,6 +38,7 @@ def _read_side_by_side(cast: Cast) -> Iterator[Step]:
     yield Produce(topic, first)
     yield OffsetsAre(old, topic, first)
     yield KafkaOffsetsAre(new, topic, first)
+    yield LagIs(new, topic, (0,) * _PARTITIONS, "kafka", for_s=LOOKED_AT_S)
     idle, busy = cast.dice.sample("ab", 2)
     yield StallKafkaMember(new, idle)
     yield Produce(topic, later)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import Sight
+from lab.stories.patience import STILLNESS_S, Sight
 from lab.stories.step import Look
 from lab.stories.topic_acts import Placement
 
@@ -63,6 +63,12 @@ class TopicIsGone(Look):
 
     fact: ClassVar[str] = "topic_is_gone"
     topic: str
+    # It holds for so long, so that whoever follows has done so.
+    for_s: float = STILLNESS_S
+
+    @property
+    def still_s(self) -> float:
+        return self.for_s
 
     def observe(self, stage: Stage) -> Sight | None:
         metadata = stage.ask_metadata()

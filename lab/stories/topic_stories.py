@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lab.stories.group_acts import JoinGroup, StopMember
 from lab.stories.group_looks import OffsetsAre, OwnersAre
-from lab.stories.lag_looks import LagIs
+from lab.stories.lag_looks import LOOKED_AT_S, LagIs
 from lab.stories.step import Pause, Step
 from lab.stories.story import Cast, Story
 from lab.stories.topic_acts import (
@@ -84,7 +84,7 @@ def _elect_preferred(cast: Cast) -> Iterator[Step]:
 
 
 def _recreate(cast: Cast) -> Iterator[Step]:
-    topic, group = cast.name("orders"), cast.name("readers")
+    topic, group, wild = cast.name("orders"), cast.name("readers"), cast.name("matchers")
     replicas = cast.place(cast.dice.randint(2, 3), replication=2)
     counts = tuple(cast.dice.randint(5, 30) for _ in replicas)
     yield CreateTopic(topic, replicas)
@@ -92,15 +92,19 @@ def _recreate(cast: Cast) -> Iterator[Step]:
     yield JoinGroup(group, "a", topic)
     yield OffsetsAre(group, topic, counts)
     yield StopMember(group, "a")
+    yield JoinGroup(wild, "w", cast.name(".*"), by_regex=True)
+    yield OwnersAre(wild, topic, ("w",))
+    yield LagIs(wild, topic, (0,) * len(counts), for_s=LOOKED_AT_S)
     yield DeleteTopic(topic)
-    yield TopicIsGone(topic)
-    yield Pause(5_000)
+    yield TopicIsGone(topic, for_s=LOOKED_AT_S)
     replicas = cast.place(len(replicas) + 1, replication=2)
     yield CreateTopic(topic, replicas)
     yield LeadersAre(topic, replicas, preferred=True)
+    yield OwnersAre(wild, topic, ("w",))
     # Kafka leaves the group's offsets of the former topic: they lie beyond the log's end.
     yield OffsetsAre(group, topic, counts)
     yield LagIs(group, topic, (None,) * len(counts))
+    yield StopMember(wild, "w")
 
 
 PARTITIONS_ADDED = Story(
@@ -118,6 +122,7 @@ PREFERRED_ELECTION = Story(
 )
 TOPIC_RECREATED = Story(
     "topic-recreated",
-    "A topic is deleted and created again with more partitions; the group's offsets stay behind.",
+    "A topic is deleted and created again with more partitions; the group's offsets stay behind, "
+    "and who reads by a regex follows.",
     _recreate,
 )

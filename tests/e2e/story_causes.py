@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tests.e2e.lake_past import Fact, Row
+from tests.e2e.told import ms
 
 
 class Cause(NamedTuple):
@@ -15,26 +16,32 @@ class Cause(NamedTuple):
     group: str = "readers"
     # The act of the member that is named, if one is.
     member_of: str | None = None
+    # Rises that were over before this act are of no interest.
+    since: str | None = None
 
 
-# By story. In the others nobody falls behind for longer than between two looks; or, as in
-# kafka-group, all within one minute and one status, which is one row.
+# By story. In the others nobody falls behind for longer than between two looks.
 CAUSES: dict[str, Cause] = {
     "consumer-crash": Cause("member_lost", member_of="member_killed"),
     "offset-rewind": Cause("offsets_rewound"),
     "stuck-consumer": Cause("consumer_stalled"),
     "slow-consumer": Cause("producer"),
     "zombie-member": Cause("rebalance_failed"),
+    "kafka-group": Cause(
+        "consumer_stalled", "kafka", "kafka-readers", since="kafka_member_stalled"
+    ),
 }
 
 
 def find_first_cause(rows: list[Row], facts: list[Fact], wanted: Cause) -> Row:
     """Of the largest rise of the story's group; empty: it never rose."""
     group_id = f"{facts[0]['story']}-{facts[0]['seed']}-{wanted.group}"
+    since_ms = min(f["from_ms"] for f in facts if wanted.since in (None, f["fact"]))
     mine = [
         row
         for row in rows
         if (row["group_id"], row["coordinator"], row["rank"]) == (group_id, wanted.coordinator, 1)
+        and ms(row["rise_to"]) >= since_ms
     ]
     return max(mine, key=lambda row: int(row["added"]), default={})
 

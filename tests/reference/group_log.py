@@ -26,7 +26,7 @@ class Step(NamedTuple):
     partition: int | None = None
     session: int = 0
     by_session_end: bool = False
-    # Of a topic: the partitions are those of before.
+    # Of a topic: the partitions are those of before; or it went, and nobody listens for that.
     is_weak: bool = False
 
     @property
@@ -35,6 +35,19 @@ class Step(NamedTuple):
         assert self.topic is not None
         assert self.partition is not None
         return self.topic, self.partition
+
+
+class Wanted(NamedTuple):
+    """What a member subscribes to: topics by name, or one regex."""
+
+    texts: frozenset[str]
+    is_regex: bool
+
+    def takes(self, topic: str) -> bool:
+        """Whether it reads a topic of that name."""
+        if not self.is_regex:
+            return topic in self.texts
+        return any(re.fullmatch(text, topic) for text in self.texts)
 
 
 class Stand(NamedTuple):
@@ -56,7 +69,7 @@ class Group:
     """Members with their topics, owners by partition, and the partitions of every topic."""
 
     name: str
-    members: dict[str, set[str]] = field(default_factory=dict)
+    members: dict[str, Wanted] = field(default_factory=dict)
     owners: dict[Partition, str] = field(default_factory=dict)
     topics: dict[str, set[int]] = field(default_factory=dict)
 
@@ -88,7 +101,8 @@ class Group:
 
     def _take_member(self, change: Change, member: str) -> list[Step]:
         if change.op == "create":
-            self.members[member] = set(change.json["subscription"])
+            is_regex = change.json.get("pattern") == "white_list"
+            self.members[member] = Wanted(frozenset(change.json["subscription"]), is_regex)
             return [Step("joined", change.time_ms, "member_joined", member)]
         if change.op == "delete":
             del self.members[member]
@@ -111,16 +125,20 @@ class Group:
         before = self.topics.pop(topic, set())
         if change.op != "delete":
             self.topics[topic] = {int(p) for p in change.json["partitions"]}
-        if not any(topic in wanted for wanted in self.members.values()):
+        readers = [wanted for wanted in self.members.values() if wanted.takes(topic)]
+        if not readers:
             return []
         after = self.topics.get(topic, set())
-        if change.op != "set":
+        if change.op != "set" and any(wanted.is_regex for wanted in readers):
             return [Step("topic", change.time_ms, "topic_matched", topic=topic)]
+        if change.op != "set":
+            is_gone = change.op == "delete"
+            return [Step("topic", change.time_ms, "topic_changed", topic=topic, is_weak=is_gone)]
         word = "partitions_added" if after - before else "topic_changed"
         return [Step("topic", change.time_ms, word, topic=topic, is_weak=after == before)]
 
     def look(self) -> Stand:
         """What stands now."""
-        wanted = set().union(*self.members.values())
-        expected = {(topic, p) for topic in wanted for p in self.topics.get(topic, ())}
+        read = [t for t in self.topics if any(each.takes(t) for each in self.members.values())]
+        expected = {(topic, p) for topic in read for p in self.topics[topic]}
         return Stand(frozenset(self.members), dict(self.owners), frozenset(expected))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from tests.reference.past import Contradiction, Fact, Past
@@ -103,7 +104,10 @@ def assign_by_range(past: Past, group: str, topic: str, ms: int) -> dict[str, st
 
 def _count_streams(past: Past, group: str, member: str, topic: str, ms: int) -> int:
     registration = past.json_at(f"/consumers/{group}/ids/{member}", ms)
-    return int(registration["subscription"].get(topic, 0))
+    streams: dict[str, int] = registration["subscription"]
+    if registration.get("pattern") != "white_list":
+        return streams.get(topic, 0)
+    return sum(count for regex, count in streams.items() if re.fullmatch(regex, topic))
 
 
 VIEWS: Mapping[str, Callable[[Past, Fact, int], Fact]] = {

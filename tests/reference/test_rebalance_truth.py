@@ -26,8 +26,9 @@ class Play(History):
     def describe(partitions: int) -> bytes:
         return json.dumps({"partitions": {str(p): [0] for p in range(partitions)}}).encode()
 
-    def join(self, member: str, session: int) -> None:
-        data = json.dumps({"subscription": {"t": 1}}).encode()
+    def join(self, member: str, session: int, regex: str | None = None) -> None:
+        pattern = "static" if regex is None else "white_list"
+        data = json.dumps({"subscription": {regex or "t": 1}, "pattern": pattern}).encode()
         self.create(f"{GROUP}/ids/{member}", data, session=session)
 
     def claim(self, partition: int, member: str, session: int) -> None:
@@ -105,6 +106,35 @@ def test_a_topic_that_grows_and_one_that_is_only_written() -> None:
     grown = play.tell()[2:]
     assert [each.triggers[0].word for each in grown] == ["partitions_added"]
     assert len(grown[0].after.expected) == 3
+
+
+def test_who_names_a_topic_does_not_care_that_it_goes() -> None:
+    play = play_takeover()
+    play.delete("/brokers/topics/t")
+    play.wait(5000)
+    assert len(play.tell()) == 2
+    play.create("/brokers/topics/t", play.describe(1))
+    assert [step.word for step in play.tell()[2].triggers] == ["topic_changed"]
+
+
+def test_a_wildcard_takes_topics_in_and_lets_them_go() -> None:
+    play = Play()
+    play.join("a", 5, "t.*")
+    play.claim(0, "a", 5)
+    play.claim(1, "a", 5)
+    play.wait(5000)
+    play.create("/brokers/topics/other", play.describe(1))
+    play.delete("/brokers/topics/t")
+    play.release(0)
+    play.release(1)
+    play.wait(5000)
+    play.create("/brokers/topics/tt", play.describe(3))
+    first, gone, came = play.tell()
+    assert [step.word for step in first.triggers] == ["member_joined"]
+    assert [(step.word, step.topic) for step in gone.triggers] == [("topic_matched", "t")]
+    assert (gone.outcome, len(gone.after.expected)) == ("settled", 0)
+    assert [(step.word, step.topic) for step in came.triggers] == [("topic_matched", "tt")]
+    assert (came.outcome, came.left_unowned) == ("failed", 3)
 
 
 def test_in_doubt_the_table_says_whether_one_begins() -> None:
