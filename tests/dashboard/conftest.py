@@ -15,14 +15,15 @@ from tests.dashboard.story_lake import CLUSTER, write_story
 ADDRESS = "http://127.0.0.1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A story that ends now: one for the whole run would be told too long ago for its last files."""
     path = str(tmp_path_factory.mktemp("story"))
     write_story(path)
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client(lake: str) -> TestClient:
     return open_client(Options(lake, CLUSTER))
 
