@@ -17,7 +17,7 @@ ADDRESS = "http://127.0.0.1"
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A story that ends now: one for the whole run would be told too long ago for its last files."""
+    """A story that ends now: one for the whole run would lie too far back for the last files."""
     path = str(tmp_path_factory.mktemp("story"))
     write_story(path)
     return path
