@@ -8,7 +8,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -20,8 +21,11 @@ from lab.ports import find_free_ports
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
 from zklake.errors import LakeError
+from zklake.events.envelope import Event
 
 ROOT = Path(__file__).parents[2]
+# Its last table takes so long that who does not wait for it leaves it half done.
+LARGE_BATCH = 20_000
 
 
 def fetch(url: str) -> tuple[int, str]:
@@ -35,12 +39,17 @@ def fetch(url: str) -> tuple[int, str]:
         return 0, ""
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for(
+    condition: Callable[[], bool],
+    process: subprocess.Popen[bytes],
+    log: Path,
+    pause_s: float = 0.2,
+) -> None:
     deadline = time.monotonic() + 240
     while not condition():
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.2)
+        time.sleep(pause_s)
 
 
 def start(options: list[str], place: Path, log: Path) -> subprocess.Popen[bytes]:
@@ -73,7 +82,8 @@ def test_the_daemon_waits_for_the_log_folds_it_and_ends_well(
             wait_for(lambda: fetch(f"{url}/readyz") == (503, said), process, log)
             refuse_a_second_stream(options, name, tmp_path, process.pid)
             topic.create()
-            topic.write(Story(name).register(1, czxid=10).events)
+            story = Story(name).register(1, czxid=10)
+            topic.write(story.events)
             sql = "SELECT czxid FROM broker_membership WHERE is_open"
             found = [{"czxid": 10}]
             wait_for(
@@ -97,14 +107,55 @@ def test_the_daemon_waits_for_the_log_folds_it_and_ends_well(
             )
             assert heap is not None
             assert float(heap[1]) > 1e6
-            process.send_signal(signal.SIGTERM)
+            stop_amid_a_batch(topic, story, lake, url, process, log)
             assert process.wait(60) == 0, log.read_text()
         finally:
             process.kill()
+    assert holds(lake, "znode_events", story), "the batch was not finished"
     lines = [line for line in log.read_text().splitlines() if '"waiting"' in line]
     assert len(lines) == 2, "one line for each cluster, not one for each try"
     assert not list(lake.rglob("*.lease*"))
     assert [path.name for path in place.iterdir()] == ["zklake.toml"]
+
+
+def stop_amid_a_batch(
+    topic: Topic, story: Story, lake: Path, url: str, process: subprocess.Popen[bytes], log: Path
+) -> None:
+    """SIGTERM, and heard, when a batch is in its first table and not in its last."""
+    jvm = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+    for _ in range(5):
+        topic.write(write_sets(story, LARGE_BATCH))
+        wait_for(partial(holds, lake, "broker_membership", story), process, log, pause_s=0.01)
+        # It is the JVM that commits: while it stands still, so does the batch.
+        with frozen(jvm):
+            if holds(lake, "znode_events", story):
+                continue  # we were late
+            process.send_signal(signal.SIGTERM)
+            wait_for(lambda: fetch(f"{url}/readyz") == (503, "stopping\n"), process, log)
+            assert not holds(lake, "znode_events", story)
+            return
+    pytest.fail("every batch was over before it could be met")
+
+
+def write_sets(story: Story, count: int) -> list[Event]:
+    for version in range(len(story.events), len(story.events) + count):
+        story.alter(1, czxid=10, version=version, zxid=100 + version, port=9092 + version % 2)
+    return story.events[-count:]
+
+
+@contextmanager
+def frozen(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def holds(lake: Path, table: str, story: Story) -> bool:
+    """Whether the end of the story is in that table."""
+    marker = reading.read_marker(str(lake), story.cluster, table, story.log_id)
+    return marker == story.events[-1].seq
 
 
 def shows(url: str, wanted: str) -> bool:
