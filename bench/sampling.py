@@ -1,14 +1,16 @@
 """The sampler of the watcher on a large cluster: rounds over all partitions, commits of all groups.
 
-Everything is real: three brokers with all those partitions, and each group's offsets committed to
-them anew in every interval. The control is the interval itself: a turn must fit into it.
+Everything is real: three brokers with all those partitions, a producer that appends to each, and
+each group's offsets committed anew, all of it in every interval. The control is the interval: a
+turn must fit into it.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import ceil
 from typing import NamedTuple
 from urllib.request import urlopen
@@ -19,6 +21,7 @@ from confluent_kafka.cimpl import NewTopic
 from bench.figures import Figure
 from bench.group_commits import Committers, Group
 from bench.processes import read_cpu_s, read_rss_bytes
+from bench.producer import start_producer
 from bench.stage import Stage, name_cluster
 from bench.tail import Tail
 from bench.turns import Turn, Turns
@@ -34,6 +37,8 @@ _BROKERS = 3
 _PER_TOPIC = 500
 _PER_GROUP = 10
 _INTERVAL_S = 10
+# In so long every log grows by a record: in less than an interval, for turns are not quite regular.
+_GROWTH_S = 8
 _OFFSETS_PARTITIONS = 50
 _SETTINGS = {
     "log.index.size.max.bytes": "4096",
@@ -68,11 +73,27 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         groups = [_make_group(topics, number) for number in range(count)]
         watcher = _Watcher(stage, cluster)
         try:
-            with Committers(cluster.brokers[0].address, groups, _OFFSETS_PARTITIONS) as committers:
+            with (
+                _growing(stage, cluster, topics),
+                Committers(cluster.brokers[0].address, groups, _OFFSETS_PARTITIONS) as committers,
+            ):
                 seen, told = watcher.follow(unseen + turns, committers.commit)
             return _tell(partitions, count, _count_calls(cluster), seen[unseen:], told[unseen:])
         finally:
             watcher.close()
+
+
+@contextmanager
+def _growing(stage: Stage, cluster: Cluster, topics: list[str]) -> Iterator[None]:
+    """Meanwhile every log grows."""
+    log_file = stage.directory / "producer.log"
+    producer = start_producer(cluster.bootstrap, topics, _PER_TOPIC, _GROWTH_S, log_file)
+    try:
+        yield
+        if not producer.is_alive():
+            raise LabError(f"the producer ended:\n{producer.tail()}")
+    finally:
+        producer.stop()
 
 
 class _Watcher:
@@ -140,6 +161,8 @@ def _tell(
                _share([each.last_s for each in turns]), "×", "≤ 1"),
         Figure("commits said per interval ÷ made in it",
                [each.newest / groups / _PER_GROUP for each in turns], "×", "1"),
+        Figure("log ends said in a turn, slow brokers' own rounds included, ÷ partitions",
+               [each.moved / partitions for each in turns], "×", "1"),
         Figure("calls per round", [calls], ""),
         Figure("brokers that answered", [each.answered for each in turns], "", str(_BROKERS)),
         Figure("records of a round: slow brokers have their own", [t.rounds for t in turns], ""),

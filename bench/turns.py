@@ -23,6 +23,8 @@ class Turn(NamedTuple):
     # Commits said for this turn; `newest` are those of the highest offset among them.
     commits: int
     newest: int
+    # Partitions whose log ends were said, by all of its rounds.
+    moved: int
 
 
 class Turns:
@@ -33,15 +35,23 @@ class Turns:
         self._commits: list[tuple[int, Counter[int]]] = []
         self._said: dict[int, Counter[int]] = {}
         self._rounds: dict[int, list[Round]] = {}
+        # Of the round that is being said, and of those that were.
+        self._moving = 0
+        self._moved = Counter[int]()
 
     def note(self, event: Event) -> bool:
         """Take the next event; True when the first round of a turn ends with it."""
         if event.group_commit is not None:
             offsets = Counter(each.committed_offset or 0 for each in event.group_commit.commits)
             self._commits.append((event.seq, offsets))
-        ended = event.log_ends.round if event.log_ends is not None else None
+        if event.log_ends is None:
+            return False
+        self._moving += len(event.log_ends.partitions)
+        ended = event.log_ends.round
         if ended is None:
             return False
+        self._moved[ended.after_seq] += self._moving
+        self._moving = 0
         # after_seq names the moment of asking: a slow broker's own round has that of its requests.
         is_first = ended.after_seq not in self._rounds
         if is_first:
@@ -59,10 +69,13 @@ class Turns:
 
     def sum_up(self) -> list[Turn]:
         """All turns so far; of the last ones, answers may be missing."""
-        return [_sum_up(rounds, self._said[at]) for at, rounds in sorted(self._rounds.items())]
+        return [
+            _sum_up(rounds, self._said[at], self._moved[at])
+            for at, rounds in sorted(self._rounds.items())
+        ]
 
 
-def _sum_up(rounds: list[Round], offsets: Counter[int]) -> Turn:
+def _sum_up(rounds: list[Round], offsets: Counter[int], moved: int) -> Turn:
     return Turn(
         first_s=rounds[0].took_ms / 1000,
         last_s=rounds[-1].took_ms / 1000,
@@ -71,4 +84,5 @@ def _sum_up(rounds: list[Round], offsets: Counter[int]) -> Turn:
         rounds=len(rounds),
         commits=offsets.total(),
         newest=offsets[max(offsets)] if offsets else 0,
+        moved=moved,
     )

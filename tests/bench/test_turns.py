@@ -4,7 +4,7 @@ from typing import Any
 
 from bench.turns import Turn, Turns
 from zklake.events.envelope import Event, Op
-from zklake.events.samples import BrokerFailure, Commit, GroupCommits, LogEnds, Round
+from zklake.events.samples import BrokerFailure, Commit, GroupCommits, LogEnd, LogEnds, Round
 
 
 def make_event(seq: int, op: Op, **payload: Any) -> Event:
@@ -23,6 +23,11 @@ def end(seq: int, after_seq: int, took_ms: int, *brokers: int, failed: int | Non
     )
 
 
+def move(seq: int, count: int, ended: Round | None = None) -> Event:
+    ends = tuple(LogEnd("t", partition, log_end_offset=1) for partition in range(count))
+    return make_event(seq, "log_ends", log_ends=LogEnds(ends, ended))
+
+
 def test_a_slow_brokers_own_rounds_count_into_the_turn_in_which_it_was_asked() -> None:
     turns = Turns()
     log = [
@@ -36,8 +41,8 @@ def test_a_slow_brokers_own_rounds_count_into_the_turn_in_which_it_was_asked() -
         *(say(5, 6, 6), end(6, 2, 2500, 1), end(7, 5, 900, 0, 1), end(8, 2, 7000, failed=2)),
     ]
     assert [event.seq for event in log if turns.note(event)] == [4, 7]
-    first = Turn(1.0, 7.0, answered=2, failed=1, rounds=3, commits=5, newest=4)
-    second = Turn(0.9, 0.9, answered=2, failed=0, rounds=1, commits=2, newest=2)
+    first = Turn(1.0, 7.0, answered=2, failed=1, rounds=3, commits=5, newest=4, moved=0)
+    second = Turn(0.9, 0.9, answered=2, failed=0, rounds=1, commits=2, newest=2, moved=0)
     assert turns.sum_up() == [first, second]
 
 
@@ -46,3 +51,14 @@ def test_commits_that_are_said_after_the_requests_belong_to_the_next_turn() -> N
     for event in (say(1, 1), say(2, 2), end(3, 1, 10, 0), end(4, 3, 10, 0), end(5, 4, 10, 0)):
         turns.note(event)
     assert [each.commits for each in turns.sum_up()] == [1, 1, 0]
+
+
+def test_log_ends_count_into_the_turn_whose_round_says_them() -> None:
+    turns, first, second = Turns(), Round(1, 10, (0,)), Round(4, 10, (0,))
+    late = Round(1, 5000, (1,))
+    for event in (
+        *(say(1, 1), move(2, 3), move(3, 2, first), move(5, 4), move(6, 1, late)),
+        *(move(7, 6, second), move(8, 7)),
+    ):
+        turns.note(event)
+    assert [each.moved for each in turns.sum_up()] == [10, 6]
