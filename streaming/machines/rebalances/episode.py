@@ -11,8 +11,15 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from streaming.machines.changes import Cause, Change, OwnerState, PartitionKey
-from streaming.machines.rebalances.memory import Memory, Touched, Tries
+from streaming.machines.rebalances.memory import Memory, Touched
 from streaming.machines.rebalances.roster import Roster
+from streaming.machines.rebalances.tries import (
+    Times,
+    find_tries,
+    give_back,
+    note_times,
+    settle_tries,
+)
 from streaming.machines.rebalances.triggers import Trigger
 from streaming.steps.row import Moment, Row, open_row
 
@@ -40,7 +47,7 @@ class Episode:
         self.row, self.memory = row, memory
 
     @classmethod
-    def begin(cls, key: Row, members: int, trigger: Trigger, at: Moment, now_ms: int) -> Episode:
+    def begin(cls, key: Row, members: int, trigger: Trigger, at: Moment, times: Times) -> Episode:
         """It begins; `key` are the key columns, `members` the number before."""
         columns: Row = {
             **key,
@@ -52,8 +59,8 @@ class Episode:
             "fold_state": None,
         }
         row = open_row(columns.pop("cluster"), at.seq, at.zxid, at.at_ms, **columns)
-        episode = cls(row, Memory(at, now_ms, trigger.is_weak, trigger.is_real))
-        episode.note(trigger, at, now_ms)
+        episode = cls(row, Memory(at, times.seen_ms, trigger.is_weak, trigger.is_real))
+        episode.note(trigger, at, times)
         return episode
 
     @classmethod
@@ -91,10 +98,11 @@ class Episode:
         untouched = roster.owners.keys() - touched.keys()
         return {key for key in before | untouched if key.topic in roster.topics}
 
-    def note(self, trigger: Trigger, at: Moment, now_ms: int) -> None:
+    def note(self, trigger: Trigger, at: Moment, times: Times) -> None:
         """A causal change belongs to it."""
         memory = self.memory
-        memory.last, memory.last_ms = at, now_ms
+        memory.last, memory.last_ms = at, times.seen_ms
+        note_times(memory, times)
         memory.is_weak &= trigger.is_weak
         self.row["seen_seq"] = at.seq
         if not trigger.is_real:
@@ -106,7 +114,7 @@ class Episode:
             self.row["triggers"] = [*self.row["triggers"], trigger.word]
         memory.is_explained = True
 
-    def note_owner(self, change: Change, at: Moment, now_ms: int, pace: Pace) -> None:
+    def note_owner(self, change: Change, at: Moment, times: Times, pace: Pace) -> None:
         """An owner was claimed or released; one that was only seen to stand is no claim."""
         assert change.topic is not None
         assert change.partition is not None
@@ -120,42 +128,28 @@ class Episode:
         if change.cause == "seen":
             touched.released_ms = None
         elif isinstance(after, OwnerState):
-            self._settle_tries(after, now_ms, pace)
-            self._claim(touched, after, at, now_ms)
+            settle_tries(self.memory, touched, after, times, pace.extra_round_ms)
+            self._claim(touched, after, at, times.seen_ms)
         elif isinstance(before, OwnerState):
-            self._release(touched, before, change.cause, now_ms)
-
-    def _find_tries(self, owner: OwnerState) -> Tries:
-        """Of its session; a znode that was gone before it could be read tells none: not kept."""
-        if owner.session is None:
-            return Tries()
-        return self.memory.tries.setdefault(str(owner.session), Tries())
-
-    def _settle_tries(self, owner: OwnerState, now_ms: int, pace: Pace) -> None:
-        """It claims again: what it gave back was a failed try if it waited, else an extra round."""
-        tries = self._find_tries(owner)
-        if now_ms - tries.given_ms >= pace.extra_round_ms:
-            self.memory.conflicts += tries.given_back
-        tries.given_back = 0
+            self._release(touched, before, change.cause, times.seen_ms)
 
     def _claim(self, touched: Touched, owner: OwnerState, at: Moment, now_ms: int) -> None:
         if touched.released_ms is not None:
             # By the clock that saw the release; a claim has ZooKeeper's time, too, a delete none.
             touched.unowned_ms += max(0, now_ms - touched.released_ms)
         touched.released_ms, touched.claim_seq, touched.is_held = None, at.seq, True
-        tries = self._find_tries(owner)
+        tries = find_tries(self.memory, owner)
         tries.rounds += not tries.is_claiming
         tries.is_claiming = True
         self.memory.attempts = max(self.memory.attempts, tries.rounds)
         self.memory.claim, self.memory.claim_ms = at, now_ms
 
     def _release(self, touched: Touched, owner: OwnerState, cause: Cause, now_ms: int) -> None:
-        tries = self._find_tries(owner)
         is_unasked = touched.is_held and (touched.claim_seq or 0) > self.memory.trigger_seq
         if is_unasked and cause == "event":
-            tries.given_back, tries.given_ms = tries.given_back + 1, now_ms
+            give_back(self.memory, touched, owner, now_ms)
         touched.released_ms, touched.is_held = now_ms, False
-        tries.is_claiming = False
+        find_tries(self.memory, owner).is_claiming = False
 
 
 def _tell(trigger: Trigger) -> Row:

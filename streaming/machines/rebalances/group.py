@@ -11,6 +11,7 @@ from streaming.machines.changes import Change, MemberState, OwnerState, Partitio
 from streaming.machines.rebalances.episode import Episode, Pace
 from streaming.machines.rebalances.outcome import empty_episode, end_episode
 from streaming.machines.rebalances.roster import Roster
+from streaming.machines.rebalances.tries import Times
 from streaming.machines.rebalances.triggers import is_causal, is_of_owner, read_trigger
 from streaming.steps.row import Moment, Row
 
@@ -46,27 +47,27 @@ class Group:
             self.ended.append(empty_episode(self.episode, self.roster))
             self.episode = None
 
-    def note(self, change: Change, at: Moment, now_ms: int, *, is_blind: bool) -> None:
+    def note(self, change: Change, at: Moment, times: Times, *, is_blind: bool) -> None:
         """A change that concerns the group: it begins an episode, or belongs to the one there is.
 
         Call it before the change is applied to the roster.
         """
         is_owner = is_of_owner(change)
         if is_causal(change):
-            self._begin_or_note(change, at, now_ms, is_blind=is_blind)
+            self._begin_or_note(change, at, times, is_blind=is_blind)
         if is_owner and self.episode is not None:
-            self.episode.note_owner(change, at, now_ms, self.pace)
+            self.episode.note_owner(change, at, times, self.pace)
 
-    def _begin_or_note(self, change: Change, at: Moment, now_ms: int, *, is_blind: bool) -> None:
+    def _begin_or_note(self, change: Change, at: Moment, times: Times, *, is_blind: bool) -> None:
         trigger = read_trigger(change, self.roster.takes_in)
         is_owner = is_of_owner(change)
         if self.episode is not None and self.episode.memory.is_weak and not is_owner:
-            is_late = now_ms - self.episode.memory.last_ms > self.pace.quiet_ms
+            is_late = times.seen_ms - self.episode.memory.last_ms > self.pace.quiet_ms
             self.episode = None if is_late and not is_blind else self.episode
         if self.episode is not None:
-            self.episode.note(trigger, at, now_ms)
+            self.episode.note(trigger, at, times)
         elif self.roster.members or not is_owner:
-            self.episode = Episode.begin(self.key, len(self.roster.members), trigger, at, now_ms)
+            self.episode = Episode.begin(self.key, len(self.roster.members), trigger, at, times)
 
     def apply(self, change: Change) -> None:
         """Members and owners as they stand after a change."""

@@ -13,6 +13,7 @@ from streaming.machines.rebalances.episode import Episode, Pace
 from streaming.machines.rebalances.group import Group
 from streaming.machines.rebalances.kafka import read_rebalance
 from streaming.machines.rebalances.roster import Roster
+from streaming.machines.rebalances.tries import Times, read_times
 from streaming.machines.standing import Standing
 from streaming.steps.row import Moment, Row, find_moment
 from streaming.steps.surroundings import Surroundings
@@ -89,15 +90,15 @@ class RebalanceMachine:
         touched: set[str] = set()
         if not changes:
             return touched
-        at = find_moment(event)
+        at, times = find_moment(event), read_times(event)
         if event.op == "in_sync":
             at = Moment(event.seq, None, event.observed_at_ms)
         for change in changes:
             if change.group is None and change.topic is not None:
-                touched |= self._take_topic(change, at, event.observed_at_ms)
+                touched |= self._take_topic(change, at, times)
             elif change.group is not None and change.group.coordinator == "zookeeper":
                 group = self._find(change.group.group_id)
-                self._note(group, change, at, event.observed_at_ms)
+                self._note(group, change, at, times)
                 group.apply(change)
                 touched.add(change.group.group_id)
         return touched
@@ -116,13 +117,13 @@ class RebalanceMachine:
             self._is_changed = True
         self._said[said.group_id] = event.seq
 
-    def _note(self, group: Group, change: Change, at: Moment, now_ms: int) -> None:
+    def _note(self, group: Group, change: Change, at: Moment, times: Times) -> None:
         if not self._is_blind:
             self._judge(group)
-        group.note(change, at, now_ms, is_blind=self._is_blind)
+        group.note(change, at, times, is_blind=self._is_blind)
         self._settle_books(group, is_news=group.episode is not None)
 
-    def _take_topic(self, change: Change, at: Moment, now_ms: int) -> set[str]:
+    def _take_topic(self, change: Change, at: Moment, times: Times) -> set[str]:
         topic = change.topic or ""
         is_new = topic not in self._topics
         concerned = [g for g in self._groups.values() if g.roster.may_want(topic, is_new=is_new)]
@@ -139,7 +140,7 @@ class RebalanceMachine:
             if topic in self._topics:
                 group.roster.put_topic(topic)
             if is_wanted[group.key["group_id"]] or group.roster.subscribes(topic):
-                group.note(change, at, now_ms, is_blind=self._is_blind)
+                group.note(change, at, times, is_blind=self._is_blind)
                 self._settle_books(group, is_news=True)
         return {group.key["group_id"] for group in concerned}
 

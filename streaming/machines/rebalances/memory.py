@@ -12,9 +12,11 @@ class Tries(msgspec.Struct, array_like=True):
 
     rounds: int = 0
     is_claiming: bool = False
-    # Claims given back for no trigger, and when last; unless it claims again at once.
+    # Claims given back for no trigger, and when the last was seen; unless it claims again at once.
     given_back: int = 0
     given_ms: int = 0
+    # By ZooKeeper's clock that was not after this; None: nothing has told so yet.
+    max_ms: int | None = None
 
 
 class Touched(msgspec.Struct, array_like=True):
@@ -30,6 +32,8 @@ class Touched(msgspec.Struct, array_like=True):
     is_held: bool = False
     released_ms: int | None = None
     unowned_ms: int = 0
+    # The session that gave it back last, if nobody has claimed it since.
+    given_by: str | None = None
 
 
 class Memory(msgspec.Struct):
@@ -49,6 +53,12 @@ class Memory(msgspec.Struct):
     conflicts: int = 0
     # Something happened to owners that nobody saw happen.
     is_hidden: bool = False
+    # ZooKeeper's clock, as of the latest change that bears its time; and by how much the watcher's
+    # was ahead of it when that was least: a change is seen late, never early.
+    zookeeper_ms: int | None = None
+    ahead_ms: int | None = None
+    # Sessions that gave something back since then.
+    untimed: list[str] = msgspec.field(default_factory=list)
     # By session.
     tries: dict[str, Tries] = msgspec.field(default_factory=dict)
     touched: dict[str, Touched] = msgspec.field(default_factory=dict)

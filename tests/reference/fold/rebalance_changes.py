@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
+from tests.reference.fold.payloads import timestamp
 from tests.reference.fold.presence import Move
 from tests.reference.fold.states import stat_of
 from tests.reference.fold.things import Member
@@ -46,6 +47,13 @@ class Change(NamedTuple):
             zxid = zxid if own[0] is None else own[0]
             at = at if own[1] is None else own[1]
         return event.seq, zxid, at
+
+    @property
+    def own_ms(self) -> int | None:
+        """When it was by ZooKeeper's clock; a delete does not say, nor does an unread znode."""
+        stat = stat_of(self.event)
+        times = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}
+        return timestamp(times.get(self.event.op))
 
 
 def split(move: Move, event: Event) -> list[Change]:

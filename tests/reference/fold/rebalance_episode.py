@@ -10,12 +10,11 @@ from typing import Any
 
 from tests.reference.fold.payloads import timestamp
 from tests.reference.fold.rebalance_changes import Change
+from tests.reference.fold.rebalance_conflicts import count_conflicts, is_claim
 from tests.reference.fold.rebalance_group import Group, Partition, find_trigger
 from tests.reference.fold.states import OPEN, end
 
 Row = dict[str, Any]
-# Who lost a conflict waits 2 s before the next try; who only goes another round does not.
-_BACKOFF_MS = 1_000
 # What is not known before the end.
 COUNTS = (
     "members_after",
@@ -129,7 +128,7 @@ class Episode:
             "reacquired": len(kept),
             "left_unowned": len(unowned),
             "attempts": self._count_attempts(),
-            "conflicts": self._count_conflicts(),
+            "conflicts": count_conflicts(self.changes),
         }
 
     def _count_attempts(self) -> int:
@@ -143,25 +142,6 @@ class Episode:
                 claiming.add(change.after.session)
                 runs[change.after.session] += 1
         return max((1 if who is None else count for who, count in runs.items()), default=0)
-
-    def _count_conflicts(self) -> int:
-        """Claims given back for no reason that was seen; unless all begins anew at once."""
-        claimed: dict[Partition, int] = {}
-        given: dict[int | None, list[int]] = {}
-        trigger_seq, conflicts = -1, 0
-        for change in self.changes:
-            seq, at = change.event.seq, change.event.observed_at_ms
-            if is_claim(change):
-                times = given.pop(change.after.session, [])
-                conflicts += len(times) if times and at - times[-1] >= _BACKOFF_MS else 0
-                claimed[change.key] = seq
-            elif change.what == "owner":
-                is_since = claimed.pop(change.key, -1) > trigger_seq
-                if is_since and change.cause == "event" and change.before.session is not None:
-                    given.setdefault(change.before.session, []).append(at)
-            if find_trigger(change):
-                trigger_seq = seq
-        return conflicts + sum(len(times) for times in given.values())
 
     def _count_unowned(self, ended_ms: int) -> Row:
         """How long the watcher saw partitions that lost their owner have none."""
@@ -183,8 +163,3 @@ class Episode:
             "max_unowned_ms": max(lengths.values(), default=0),
             "unowned": lengths,
         }
-
-
-def is_claim(change: Change) -> bool:
-    """Somebody took a partition."""
-    return change.what == "owner" and change.kind != "went"

@@ -10,9 +10,12 @@ from typing import Any
 
 from tests.streaming.machines import group_life, kafka_life
 from tests.streaming.machines.cluster import Cluster, Step
+from tests.streaming.machines.lateness import delay
 from zklake.events.envelope import Event, Frame, Gap, Op
 
 _STEPS_MS = (0, 0, 1, 5, 40, 120, 400, 900, 2_000, 2_600, 9_000, 10_000, 11_000, 31_000)
+# Logs of a watcher that stands still now and then.
+_LATE = 0.3
 _LEAPS_MS = (60_000, 200_000, 320_000, 1_200_000, 3_700_000, 40_000_000, 700_000_000)
 
 
@@ -24,7 +27,9 @@ def generate(seed: int, name: str, length: int) -> list[Event]:
     while len(cluster.events) < length:
         _pass_time(cluster)
         _pick(cluster, steps)(cluster)
-    return list({event.seq: event for event in cluster.events}.values())
+    events = list({event.seq: event for event in cluster.events}.values())
+    dice = Random(f"late/{seed}")
+    return delay(events, dice, 4_000) if dice.random() < _LATE else events
 
 
 def _pick(cluster: Cluster, steps: tuple[tuple[Step, int], ...]) -> Step:

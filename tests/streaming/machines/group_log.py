@@ -30,6 +30,8 @@ class GroupLog:
         self.now_ms = START_MS
         # By how much ZooKeeper's clock is ahead of the watcher's.
         self.skew_ms = 0
+        # By how much the watcher sees late what happens now.
+        self.late_ms = 0
         self.sessions: dict[str, int] = {}
         self._versions: dict[str, int] = {}
         self._czxids: dict[str, int] = {}
@@ -40,7 +42,9 @@ class GroupLog:
 
     def say(self, op: Any, after_ms: int = 10, **fields: Any) -> Event:
         self.now_ms += after_ms
-        event = Event(CLUSTER, "log", len(self.events), op, self.now_ms, **fields)
+        last_ms = self.events[-1].observed_at_ms if self.events else 0
+        seen_ms = max(self.now_ms + self.late_ms, last_ms)
+        event = Event(CLUSTER, "log", len(self.events), op, seen_ms, **fields)
         self.events.append(event)
         return event
 
