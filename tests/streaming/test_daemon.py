@@ -13,19 +13,22 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from delta_tables import reading
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
+from streaming.lake import _SMALL
+from streaming.summary import weigh
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
 from zklake.errors import LakeError
 from zklake.events.envelope import Event
 
 ROOT = Path(__file__).parents[2]
-# Its last table takes so long that who does not wait for it leaves it half done.
-LARGE_BATCH = 20_000
+# Too large for the driver, so that Spark commits it: who does not wait for it leaves it half done.
+LARGE_BATCH, LARGE_BYTES = 2_100, 40_000
 
 
 def fetch(url: str) -> tuple[int, str]:
@@ -126,12 +129,13 @@ def stop_amid_a_batch(
     for _ in range(5):
         topic.write(write_sets(story, LARGE_BATCH))
         wait_for(partial(holds, lake, "broker_membership", story), process, log, pause_s=0.01)
-        # The rows come from the JVM: while it stands still, so does a batch that waits for them.
+        # It is the JVM that commits: while it stands still, so does the batch.
         with frozen(jvm):
             if holds(lake, "znode_events", story):
                 continue  # we were late
             process.send_signal(signal.SIGTERM)
             wait_for(lambda: fetch(f"{url}/readyz") == (503, "stopping\n"), process, log)
+            assert not holds(lake, "znode_events", story)
             return
     pytest.fail("every batch was over before it could be met")
 
@@ -139,7 +143,12 @@ def stop_amid_a_batch(
 def write_sets(story: Story, count: int) -> list[Event]:
     for version in range(len(story.events), len(story.events) + count):
         story.alter(1, czxid=10, version=version, zxid=100 + version, port=9092 + version % 2)
-    return story.events[-count:]
+    events = [
+        msgspec.structs.replace(event, data=(event.data or "").ljust(LARGE_BYTES))
+        for event in story.events[-count:]
+    ]
+    assert weigh(count, count * LARGE_BYTES) > _SMALL
+    return events
 
 
 @contextmanager
