@@ -62,12 +62,14 @@ def settle_tries(
     """It claims again: what it gave back was a failed try if it waited, else an extra round."""
     tries = find_tries(memory, owner)
     given_by, touched.given_by = touched.given_by, None
-    if owner.session is None and given_by is not None:
+    is_unread = owner.session is None
+    if is_unread and given_by is not None:
         # Nobody knows who claims: perhaps who gave it back, and then this is its extra round.
         tries = memory.tries[given_by]
-        if _find_wait(memory, tries, times) >= extra_round_ms:
-            return
-    elif _find_wait(memory, tries, times) >= extra_round_ms:
+    has_waited = _find_wait(memory, tries, times) >= extra_round_ms
+    if is_unread and has_waited:
+        return
+    if has_waited:
         memory.conflicts += tries.given_back
     tries.given_back = 0
 
