@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 from bench.figures import Figure, ratio
 from bench.stage import Stage, name_cluster
 from bench.znodes import make_state
+from lab.zookeeper_consumer.producing import enqueue
 from watcher.log.topics import ensure_topics
 from zklake.events.envelope import SEQ_PER_SECOND, Event, Stat, encode
 from zklake.events.topics import name_topics
@@ -77,12 +78,7 @@ def _publish(bootstrap: str, cluster: str, size: int) -> None:
     topic = name_topics(cluster).events
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "log_level": 0})
     for record in _make_records(cluster, size):
-        while True:
-            try:
-                producer.produce(topic, record)
-                break
-            except BufferError:
-                producer.poll(0.1)
+        enqueue(producer, topic, record)
     producer.flush(60)
 
 

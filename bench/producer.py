@@ -15,6 +15,7 @@ from pathlib import Path
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from lab.leash import Leash
+from lab.zookeeper_consumer.producing import enqueue
 
 _VALUE = bytes(100)
 # A nap for each record would cost more than the record.
@@ -40,16 +41,7 @@ def produce(bootstrap: str, topics: Sequence[str], partitions: int, seconds: flo
         if number % _AT_ONCE == 0:
             producer.poll(0)
             time.sleep(max(0.0, began + number * seconds / len(places) - time.monotonic()))
-        _append(producer, topic, partition)
-
-
-def _append(producer: Producer, topic: str, partition: int) -> None:
-    while True:
-        try:
-            producer.produce(topic, _VALUE, partition=partition, on_delivery=_check)
-            return
-        except BufferError:
-            producer.poll(0.1)
+        enqueue(producer, topic, _VALUE, partition=partition, on_delivery=_check)
 
 
 def _check(error: KafkaError | None, _message: Message) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from threading import Event
+from typing import Any
 
 from confluent_kafka import Producer
 
@@ -42,16 +43,21 @@ def produce(
         due_at = started_at + sent / rate if rate else 0.0
         if asked.wait(max(0.0, due_at - time.monotonic())):
             break
-        while True:
-            try:
-                producer.produce(topic, str(first + sent).encode(), on_delivery=acknowledged.note)
-                break
-            except BufferError:
-                producer.poll(0.1)
+        enqueue(producer, topic, str(first + sent).encode(), on_delivery=acknowledged.note)
         producer.poll(0)
     producer.flush(65)
     acknowledged.check(bootstrap, topic)
     return acknowledged.count
+
+
+def enqueue(producer: Producer, topic: str, value: bytes, **options: Any) -> None:
+    """Hand a message to a producer; while its queue is full, wait. `options` are produce()'s."""
+    while True:
+        try:
+            producer.produce(topic, value, **options)
+            return
+        except BufferError:
+            producer.poll(0.1)
 
 
 def find_bootstrap(zookeeper: str) -> str:
