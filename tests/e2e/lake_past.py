@@ -86,6 +86,16 @@ class LakePast:
         found = [row for row in ends if fact["from_ms"] <= row["valid_to_at"] <= latest]
         return _only(found, f"lives of {table} {wanted} ended")
 
+    def find_effect_ms(self, row: Row) -> int:
+        """When the next state of a topic or partition was written, by ZooKeeper's clock."""
+        later = [
+            each
+            for each in (*self.find("topics"), *self.find("partition_state"))
+            if each["is_known"] and each["valid_from_seq"] > row["valid_from_seq"]
+        ]
+        following = min(later, key=lambda each: int(each["valid_from_seq"]), default=row)
+        return int(following["valid_from_at"])
+
     def late_moments(self, ms: int) -> list[int]:
         """That moment, and those right after at which the end of something was seen."""
         ends = {

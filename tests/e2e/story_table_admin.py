@@ -84,7 +84,7 @@ def _find_operation(
     past: LakePast, fact: Fact, operation: str, wanted: Mapping[int, list[int] | None]
 ) -> list[int]:
     """What was asked for, or is only inferred; each row begins and ends in the fact's time."""
-    begun = past.list_begun("admin_operations", fact, is_birth=True, operation=operation)
+    begun = _list_own(past, fact, operation)
     told = {row["partition"]: row["replicas"] for row in begun if row["is_known"]}
     expect({row["topic"] for row in begun if row["is_known"]} <= {fact["topic"]}, "of this topic")
     is_missed = _is_missed(past, fact, begun)
@@ -98,6 +98,16 @@ def _find_operation(
     ]
     expect(all(end["ended_by"] == "finished" for end in ends), "all of it was done")
     return [row["valid_from_seq"] for row in begun] + [end["valid_to_seq"] for end in ends]
+
+
+def _list_own(past: LakePast, fact: Fact, operation: str) -> list[Row]:
+    """A request that went unread may be seen late: it is of the act whose effect came next."""
+    begun = past.list_begun("admin_operations", fact, is_birth=True, operation=operation)
+    return [
+        row
+        for row in begun
+        if row["is_known"] or fact["from_ms"] <= past.find_effect_ms(row) <= fact["to_ms"]
+    ]
 
 
 def _is_missed(past: LakePast, fact: Fact, begun: list[Row]) -> bool:
