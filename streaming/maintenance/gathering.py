@@ -75,6 +75,11 @@ def choose_files(files: Iterable[File]) -> list[File]:
         (file for file in files if file["size_bytes"] <= STEP_BYTES // 2),
         key=lambda file: file["modification_time"],
     )
+    # While most are as a batch left them, what steps made of others waits: else each step would
+    # read again what the one before it wrote.
+    left = [file for file in small if file["size_bytes"] <= STEP_BYTES // STEP_FILES]
+    if len(left) > len(small) // 2:
+        small = left
     chosen: list[File] = []
     size = 0
     for file in small[:STEP_FILES]:

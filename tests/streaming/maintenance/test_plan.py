@@ -60,6 +60,19 @@ def test_a_step_takes_the_oldest_small_files_that_fit_into_it() -> None:
     assert choose_files(many) == many[:6:-1]
 
 
+def test_what_a_step_made_is_not_read_by_the_next_while_others_lie_by_the_thousand() -> None:
+    # Most of a small file says how to read it.
+    footer, rows = 25_000, 5_000
+    files = [{"modification_time": n, "size_bytes": footer + rows} for n in range(20 * STEP_FILES)]
+    for _ in range(20):
+        chosen = choose_files(files)
+        taken = {each["modification_time"] for each in chosen}
+        files = [each for each in files if each["modification_time"] not in taken]
+        size = footer + sum(each["size_bytes"] - footer for each in chosen)
+        files.append({"modification_time": max(taken), "size_bytes": size})
+    assert len(files) == 20
+
+
 def test_in_the_end_a_large_date_is_compact() -> None:
     """Whatever its files, steps that each join some of them come to an end."""
     sizes = [(7919 * n) % (STEP_BYTES // 3) + 1 for n in range(3000)]
