@@ -7,6 +7,7 @@ tables changes nothing.
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -38,6 +39,9 @@ from zklake.errors import OtherLog
 
 # A commit is mostly Delta's own waiting and planning: more threads than cores pay.
 _WRITERS = 4
+# Each object of Spark's that Python has used is a cycle, and stays in the JVM with its whole plan
+# until Python collects its oldest generation; left to itself, that is hundreds of batches later.
+_BATCHES_HELD = 50
 
 
 @dataclass
@@ -67,6 +71,7 @@ class Fold:
         self._memory: Memory | None = None
         # Events that a batch had to leave to the next one.
         self._waiting: DataFrame | None = None
+        self._batches = 0
         # Up to where the driver need not follow the log again.
         markers = {} if progress.log_id is None else self._hold_machines(progress.log_id)
         self._recalled_seq = find_recall_seq(progress.seq, markers)
@@ -75,7 +80,7 @@ class Fold:
         """Fold one batch of rows of Spark's Kafka source; `final`: none follows for now."""
         with self.phases.time("parse"):
             events, summary = self._read(records)
-        choose_codegen(self.lake.spark, summary.good)
+        choose_codegen(self.lake.spark, summary.rows)
         self.progress.note_read(summary.read_seq, summary.read_offset, summary.observed_at_ms)
         if summary.bad:
             self._quarantine(events, summary)
@@ -86,6 +91,9 @@ class Fold:
         if cut is not None or summary.breaks:
             waits = "false" if cut is None else f"reason IS NULL AND seq >= {cut}"
             self._waiting = events.where(f"is_repeat OR {waits}")
+        self._batches += 1
+        if self._batches % _BATCHES_HELD == 0:
+            gc.collect()
         return summary
 
     def _read(self, records: DataFrame) -> tuple[DataFrame, Summary]:

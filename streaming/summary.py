@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pyspark.sql import DataFrame, Row
 
@@ -71,10 +72,15 @@ class Summary:
     breaks: int
     followed: tuple[Event, ...]
 
+    @cached_property
+    def rows(self) -> int:
+        """How many rows it may begin: one record of samples tells thousands."""
+        return self.good + sum(map(_count_told, self.followed))
+
     @property
     def weight(self) -> int:
         """How much it is to hold at once."""
-        return weigh(self.good + sum(map(_count_told, self.followed)), self.data_bytes)
+        return weigh(self.rows, self.data_bytes)
 
     @property
     def last_seq(self) -> int | None:

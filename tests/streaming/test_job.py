@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 from delta_tables import reading
@@ -15,6 +17,7 @@ from streaming.warmup import frame_records
 from tests.streaming.story import BORN_MS, Story
 from zklake.errors import OtherLog
 from zklake.events.envelope import Event, encode
+from zklake.events.samples import Commit, GroupCommits
 
 # pyspark leaves the socket of every collect() to the garbage collector.
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
@@ -90,3 +93,46 @@ def test_bad_records_heartbeats_and_another_log(spark: SparkSession, tmp_path: P
     log.values += encoded(other.register(2, czxid=50).events[-2:])
     with pytest.raises(OtherLog, match=r"log-1.*log-2"):
         log.fold(len(log.values))
+
+
+def test_a_batch_is_compiled_for_its_rows_not_its_records(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streaming.codegen._WORTH_COMPILING", 10)
+    told = [
+        GroupCommits(tuple(Commit("g", "t", each, 7) for each in range(count))) for count in (8, 9)
+    ]
+    events = [
+        Event("c", "log-1", seq, "group_commit", BORN_MS, group_commit=commits)
+        for seq, commits in enumerate(told, 1)
+    ]
+    log = Log(spark, tmp_path, encoded(events))
+    for edge, is_compiled in ((1, "false"), (2, "true")):
+        log.fold(edge)
+        assert spark.conf.get("spark.sql.codegen.wholeStage") == is_compiled
+    assert log.rows("SELECT count(*) AS n FROM consumer_offsets") == [{"n": 9}]
+
+
+def test_spark_does_not_keep_the_plans_of_former_batches(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count_held(batches_held: int) -> int:
+        """What Python has forgotten, and Spark still holds."""
+        monkeypatch.setattr("streaming.job._BATCHES_HELD", batches_held)
+        story = Story().register(1, czxid=10)
+        for number in range(3):
+            story.register(2 + number, czxid=20 + number)
+        log = Log(spark, tmp_path / str(batches_held), encoded(story.events))
+        gc.collect()
+        before = count_objects()
+        log.fold(*range(2, len(log.values) + 1, 2))
+        return count_objects() - before
+
+    def count_objects() -> int:
+        return sum(isinstance(each, JavaObject) for each in gc.get_objects())
+
+    gc.disable()
+    try:
+        assert 2 * count_held(2) < count_held(1000)
+    finally:
+        gc.enable()
