@@ -1,12 +1,10 @@
 """Groups that commit to real brokers: raw OffsetCommit requests, many under way at once.
 
-As simple consumers do (generation -1, no member id): a client library per group would cost more
-than the brokers and the watcher together. Knows nothing of the watcher.
+As simple consumers do (generation -1, no member id). Knows nothing of the watcher.
 """
 
 from __future__ import annotations
 
-import socket
 import struct
 import time
 from collections.abc import Sequence
@@ -16,13 +14,12 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import KafkaError
 
+from bench.wire import TIMEOUT_S, Connection, frame, pack_string
 from zklake.errors import LabError
 
 _OFFSET_COMMIT, _OFFSET_COMMIT_VERSION = 8, 5
 _FIND_COORDINATOR, _FIND_COORDINATOR_VERSION = 10, 0
-_CLIENT = "zklake-bench"
 _NO_GENERATION = -1
-_TIMEOUT_S = 60.0
 # A broker answers one request of a connection after the other: several keep its threads busy.
 _CONNECTIONS_PER_BROKER = 4
 # What is sent before the answers are read: below what socket buffers hold, in both directions.
@@ -44,44 +41,21 @@ class Group(NamedTuple):
         count = len(self.partitions)
         each = chain.from_iterable((p, offset, 0) for p in self.partitions)
         body = (
-            _pack_string(self.group_id)
+            pack_string(self.group_id)
             + struct.pack(">i", _NO_GENERATION)
-            + _pack_string("")
+            + pack_string("")
             + struct.pack(">i", 1)
-            + _pack_string(self.topic)
+            + pack_string(self.topic)
             + struct.pack(">i" + "iqh" * count, count, *each)
         )
-        return _frame(_OFFSET_COMMIT, _OFFSET_COMMIT_VERSION, body)
+        return frame(_OFFSET_COMMIT, _OFFSET_COMMIT_VERSION, body)
 
     def read_error(self, answer: bytes) -> int:
         """The first error in the answer to it, or 0."""
         # Throttle time and the number of topics, the topic, the number of partitions.
-        at = 4 + 4 + len(_pack_string(self.topic)) + 4
+        at = 4 + 4 + len(pack_string(self.topic)) + 4
         errors = struct.unpack_from(">" + "ih" * len(self.partitions), answer, at)[1::2]
         return next(filter(None, errors), 0)
-
-
-class Connection:
-    """One connection to a broker; answers come in the order asked."""
-
-    def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), _TIMEOUT_S)
-        self._stream = self._socket.makefile("rb")
-
-    def ask(self, requests: Sequence[bytes]) -> list[bytes]:
-        """Send all, then read all; answers begin behind their correlation id."""
-        self._socket.sendall(b"".join(requests))
-        return [self._read() for _ in requests]
-
-    def _read(self) -> bytes:
-        (length,) = struct.unpack(">i", self._stream.read(4))
-        return self._stream.read(length)[4:]
-
-    def close(self) -> None:
-        """Let go."""
-        self._stream.close()
-        self._socket.close()
 
 
 class Committers:
@@ -116,7 +90,7 @@ class Committers:
 
 
 def _commit(connection: Connection, groups: Sequence[Group], offset: int) -> None:
-    deadline = time.monotonic() + _TIMEOUT_S
+    deadline = time.monotonic() + TIMEOUT_S
     for first in range(0, len(groups), _IN_FLIGHT):
         waiting = groups[first : first + _IN_FLIGHT]
         while waiting:
@@ -130,8 +104,8 @@ def _commit(connection: Connection, groups: Sequence[Group], offset: int) -> Non
 
 def find_coordinator(address: str, group_id: str) -> str:
     """The address of a group's coordinator; asking for the first one makes the offsets topic."""
-    connection, deadline = Connection(address), time.monotonic() + _TIMEOUT_S
-    request = _frame(_FIND_COORDINATOR, _FIND_COORDINATOR_VERSION, _pack_string(group_id))
+    connection, deadline = Connection(address), time.monotonic() + TIMEOUT_S
+    request = frame(_FIND_COORDINATOR, _FIND_COORDINATOR_VERSION, pack_string(group_id))
     try:
         while True:
             (answer,) = connection.ask([request])
@@ -165,13 +139,3 @@ def _wait_or_raise(errors: Sequence[int], deadline: float, what: str) -> None:
     if time.monotonic() > deadline or not _PASSING.issuperset(errors):
         raise LabError(f"the broker refused {what}: {KafkaError(errors[0]).str()}")
     time.sleep(_PAUSE_S)
-
-
-def _frame(api_key: int, version: int, body: bytes) -> bytes:
-    message = struct.pack(">hhi", api_key, version, 0) + _pack_string(_CLIENT) + body
-    return struct.pack(">i", len(message)) + message
-
-
-def _pack_string(text: str) -> bytes:
-    data = text.encode()
-    return struct.pack(">h", len(data)) + data
