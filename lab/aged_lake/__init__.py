@@ -120,6 +120,8 @@ class _Maker:
         first = self._root / f"{alive['path']}.dead"
         if not first.exists():
             shutil.copyfile(self._root / alive["path"], first)
+            # Old: a vacuum spares what may be of a writer under way.
+            os.utime(first, (0, 0))
         return first
 
     def _name_open(self, number: int, opened: dict[str, Any]) -> dict[str, Any]:

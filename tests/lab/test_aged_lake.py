@@ -123,3 +123,19 @@ def test_stats_tell_what_is_there(tmp_path: Path) -> None:
     last = found.watermark_at
     assert last is not None
     assert last.date() == world.last_day
+
+
+def test_a_vacuum_finds_what_died_before_the_last_hours(tmp_path: Path) -> None:
+    """Also when a checkpoint has forgotten them: then files must be as old as they are told."""
+    world = copy_lake(tmp_path)
+    path = reading.table_path(str(tmp_path), CLUSTER, "partition_state")
+    DeltaTable(path).alter.set_table_properties(
+        dict.fromkeys(
+            ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration"), "interval 2 hours"
+        )
+    )
+    DeltaTable(path).create_checkpoint()
+    dead = DeltaTable(path).vacuum(2, dry_run=True, enforce_retention_duration=False, full=True)
+    died = [name for name in dead if name.endswith(".parquet")]
+    # The commits are spread over a day.
+    assert 0.9 < len(died) / (world.size.commits * 22 / 24) <= 1
