@@ -5,10 +5,7 @@ The page says what is stale and since when, and is live again by itself: nobody 
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,14 +16,12 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Page
 
-from lab.leash import Leash
 from lab.ports import find_free_ports
 from tests.dashboard.browser import launch, open_page
+from tests.e2e.running import PATIENCE_S, Run, running
 
 pytestmark = [pytest.mark.faults, pytest.mark.browser, pytest.mark.timeout(2400)]
 
-# A stream that starts on a busy machine takes minutes.
-_PATIENCE_S = 420.0
 _BROKERS = ("broker-0", "broker-1")
 # At one moment: between two questions the page may have changed itself. Times stand behind texts.
 _LOOK = """() => {
@@ -37,8 +32,7 @@ _LOOK = """() => {
 
 
 def test_the_page_says_what_is_stale_since_when_and_recovers(tmp_path: Path) -> None:
-    with running(tmp_path) as run, launch() as browser, open_page(browser, run.address) as page:
-        page.goto("/")
+    with showing(tmp_path / "run") as (run, page):
         begun_at = datetime.now(UTC)
         wait_until(page, "live at first", lambda shown: shown.is_live(begun_at))
         page.evaluate("window.isTheSame = true")
@@ -75,51 +69,23 @@ class Shown(NamedTuple):
         return bool(is_well and are_up) and read_time(self.pulse[0]) > since
 
 
-class Run:
-    """`zklake run` on an embedded cluster, where nothing happens but what we do."""
-
-    def __init__(self, directory: Path) -> None:
-        self.address = f"http://127.0.0.1:{find_free_ports(1)[0]}"
-        self._logs = directory / "run" / "logs"
-        options = ["--dir", str(directory / "run"), "--brokers", str(len(_BROKERS)), "--calm"]
-        options += ["--http", self.address.removeprefix("http://")]
-        command = [sys.executable, "-m", "zklake", "run", *options]
-        self.leash = Leash(command, directory / "run.log")
-
-    def wait_ready(self) -> None:
-        deadline = time.monotonic() + _PATIENCE_S
-        while f"look at it: {self.address}" not in self.leash.tail():
-            assert self.leash.is_alive(), self.leash.tail()
-            assert time.monotonic() < deadline, self.leash.tail()
-            time.sleep(0.2)
-
-    def kill(self, names: Sequence[str]) -> None:
-        """Kill -9 of the processes that write the logs of these names."""
-        logs = {os.readlink(f"/proc/{pid}/fd/1"): pid for pid in self._list_children()}
-        for pid in [logs[str(self._logs / f"{name}.log")] for name in names]:
-            os.kill(pid, signal.SIGKILL)
-
-    def _list_children(self) -> list[int]:
-        tasks = Path(f"/proc/{self.leash.pid}/task").glob("*/children")
-        return [int(pid) for task in tasks for pid in task.read_text().split()]
-
-
 @contextmanager
-def running(directory: Path) -> Iterator[Run]:
-    run = Run(directory)
-    try:
-        run.wait_ready()
-        yield run
-    finally:
-        run.leash.stop(60)
-        print(run.leash.log_file.read_text())
+def showing(place: Path) -> Iterator[tuple[Run, Page]]:
+    """A run where nothing happens but what we do, and its first page."""
+    address = f"127.0.0.1:{find_free_ports(1)[0]}"
+    options = ["--brokers", str(len(_BROKERS)), "--calm", "--http", address]
+    with running(place, *options) as run:
+        run.wait_for(f"look at it: http://{address}")
+        with launch() as browser, open_page(browser, f"http://{address}") as page:
+            page.goto("/")
+            yield run, page
     assert run.leash.exit_code == 0
 
 
 def face(page: Page, run: Run, names: Sequence[str], find: Callable[[Shown], str | None]) -> None:
     """Kill them; `find` returns what the page says of it, and since when."""
     killed_at = datetime.now(UTC)
-    run.kill(names)
+    run.kill(*names)
     what = " and ".join(names)
     said = " ".join(str(wait_until(page, f"{what} killed: said", find)).split())
     said_at = datetime.now(UTC)
@@ -131,9 +97,9 @@ def face(page: Page, run: Run, names: Sequence[str], find: Callable[[Shown], str
 
 def wait_until(page: Page, what: str, find: Callable[[Shown], str | bool | None]) -> str | bool:
     """Look at the page until it shows that."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + PATIENCE_S
     while not (found := find(shown := Shown(*page.evaluate(_LOOK)))):
-        assert time.monotonic() < deadline, f"{what}: not within {_PATIENCE_S} s: {shown}"
+        assert time.monotonic() < deadline, f"{what}: not within {PATIENCE_S} s: {shown}"
         page.wait_for_timeout(50)
     return found
 

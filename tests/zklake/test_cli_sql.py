@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -168,8 +169,17 @@ def test_who_closes_the_pipe_early_gets_no_traceback(lake: str) -> None:
     assert process.returncode == 1
 
 
+@pytest.fixture
+def not_ignored(number: signal.Signals) -> Iterator[None]:
+    """Tests that run under nohup, or in the background, would have children that ignore it."""
+    former = signal.signal(number, signal.SIG_DFL)
+    yield
+    signal.signal(number, former)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 129)])
+@pytest.mark.usefixtures("not_ignored")
 def test_ctrl_c_and_a_hang_up_stop_the_query_and_its_process(
     lake: str, number: signal.Signals, code: int
 ) -> None:
