@@ -79,7 +79,7 @@ def _answer(question: Question) -> None:
 
 def _run(question: Question) -> Iterator[Batch]:
     tables = open_named(question.lakes, question.names)
-    engine = build_engine(tables, question.sql)
+    engine = build_engine(tables, question.sql, question.only)
     _bound(engine, question.limits)
     yield from run_sql(engine, question.sql)
 

@@ -16,9 +16,13 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A checked query, the tables and views that it names, and where they lie."""
+    """A checked query, the tables and views that it names, and where they lie.
+
+    `only`: conditions by table, where rows that meet none of them cannot matter to the answer.
+    """
 
     lakes: list[Lake]
     sql: str
     names: list[str]
     limits: Limits
+    only: dict[str, str] = {}

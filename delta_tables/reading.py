@@ -67,16 +67,24 @@ def open_named(lakes: Iterable[Lake], names: Collection[str]) -> dict[str, list[
     return {name: tables for name, tables in opened.items() if tables}
 
 
-def build_engine(tables: Mapping[str, Sequence[DeltaTable]], sql: str) -> QueryBuilder:
-    """DataFusion with these tables, each the union over its lakes, and the views that sql names."""
+def build_engine(
+    tables: Mapping[str, Sequence[DeltaTable]], sql: str, only: Mapping[str, str] | None = None
+) -> QueryBuilder:
+    """DataFusion with these tables, each the union over its lakes, and the views that sql names.
+
+    `only`: conditions by table; of such a table no other rows are there. They may ask the tables
+    that come before it.
+    """
     engine = QueryBuilder(_SESSION)
+    only = only or {}
     for name, parts in tables.items():
-        if len(parts) == 1:
+        if len(parts) == 1 and name not in only:
             engine.register(name, parts[0])
             continue
         for number, part in enumerate(parts):
             engine.register(f"{number}/{name}", part)
-        engine.execute(f"CREATE VIEW {name} AS {_write_union(name, parts)}")
+        rows = f"SELECT * FROM ({_write_union(name, parts)}) WHERE {only.get(name, 'true')}"  # noqa: S608
+        engine.execute(f"CREATE VIEW {name} AS {rows}")
     for view in find_views(tables):
         if view.name in sql.lower():
             engine.execute(f"CREATE VIEW {view.name} AS {view.sql}")

@@ -12,7 +12,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -45,15 +45,26 @@ _VALUES = {
 _MEMORY_SIGNALS = (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS)
 
 
-def run_query(lakes: Sequence[Lake], sql: str, limits: Limits) -> Answer:
-    """Check a query and start it; QueryError says why it may not run, or how it failed."""
+def run_query(
+    lakes: Sequence[Lake], sql: str, limits: Limits, only: Mapping[str, str] | None = None
+) -> Answer:
+    """Check a query and start it; QueryError says why it may not run, or how it failed.
+
+    `only`, which is trusted, are conditions by table: neither the query nor views see other rows.
+    """
     process = _start_cell(lakes)
     try:
         # Imported here: it takes as long as the process takes to start, and both go side by side.
         from delta_tables.querying import check_query  # noqa: PLC0415
 
         checked = check_query(sql, KNOWN)
-        question = Question(lakes=list(lakes), sql=checked.sql, names=checked.names, limits=limits)
+        question = Question(
+            lakes=list(lakes),
+            sql=checked.sql,
+            names=checked.names,
+            limits=limits,
+            only=dict(only or {}),
+        )
         return Answer(process, question)
     except BaseException:
         _stop(process)

@@ -48,6 +48,13 @@ def ask(lakes: Sequence[Lake], sql: str, limits: Limits = LIMITS) -> list[tuple[
         return [row for rows in answer for row in rows]
 
 
+def test_of_a_table_with_a_condition_no_other_rows_are_there(lakes: Sequence[Lake]) -> None:
+    sql = "SELECT cluster, leader FROM partition_state"
+    for some in (lakes, lakes[1:]):
+        with run_query(some, sql, LIMITS, {"partition_state": "leader = 2"}) as answer:
+            assert [row for rows in answer for row in rows] == [("b", 2)]
+
+
 def test_values_arrive_as_what_they_are() -> None:
     sql = (
         "SELECT TIMESTAMP '2026-11-16T03:12:00.25Z' AT TIME ZONE 'UTC' AS a,"
