@@ -37,21 +37,18 @@ def _fold_sql(table: Table, marks: str) -> str:
     key = f"PARTITION BY {', '.join(table.key)}"
     line = f"{key} ORDER BY _seq, _rank"
     before = f"{line} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
-    return f"""
-WITH placed AS (
-  SELECT *, max(_seen) OVER ({before}) AS _seen_before, max(_seen) OVER ({key}) AS _seen_last,
-    lag(_seq) OVER ({line}) AS _seq_before, {_value_sql(table)} AS _value
-  FROM ({marks})
-), told AS (
-  SELECT *, last({_FORMER}, true) OVER ({before}) AS _former FROM placed
+    # Nested, not WITH: Spark resolves a text that names its parts once more for every name.
+    placed = f"""SELECT *, max(_seen) OVER ({before}) AS _seen_before,
+    max(_seen) OVER ({key}) AS _seen_last, lag(_seq) OVER ({line}) AS _seq_before,
+    {_value_sql(table)} AS _value
+  FROM ({marks})"""
+    told = f"""SELECT *, last({_FORMER}, true) OVER ({before}) AS _former FROM ({placed})
   WHERE NOT coalesce(_seq_before = _seq, false)
-    AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))
-), judged AS (
-  SELECT *, {_IS_ECHO} AS _is_echo FROM told
-), joined AS (
-  SELECT *, lead({_FOLLOWER}) OVER ({line}) AS _next FROM judged WHERE NOT _is_echo
-)
-SELECT {_columns_sql(table)} FROM joined
+    AND (_op <> 'resync' OR coalesce(_seen_before < _begin, false))"""
+    judged = f"SELECT *, {_IS_ECHO} AS _is_echo FROM ({told})"
+    joined = f"""SELECT *, lead({_FOLLOWER}) OVER ({line}) AS _next FROM ({judged})
+  WHERE NOT _is_echo"""
+    return f"""SELECT {_columns_sql(table)} FROM ({joined})
 WHERE _op NOT IN ('delete', 'resync') AND NOT {_IS_UNFINISHED}"""
 
 

@@ -81,8 +81,12 @@ def prepare(
         memory.find_crew(cluster).follow(events_of, around)
     annotated = annotate(_cut(events, cuts), "is_session_close", "BOOLEAN", ranges, "false")
     gap_ranges = [Range(b.cluster, b.first_seq, b.last_seq, b.from_ms) for b in around.blindness]
+    annotated = annotate(annotated, "gap_from_ms", "BIGINT", gap_ranges)
+    if cuts or ranges or gap_ranges:
+        # Once, not once more in the plan of every table.
+        annotated = annotated.localCheckpoint()
     return Turn(
-        events=annotate(annotated, "gap_from_ms", "BIGINT", gap_ranges),
+        events=annotated,
         closures=(*around.closures.values(), *_follow_rounds(memory, followed)),
         ops=frozenset(event.op for event in followed),
         cuts=cuts,
