@@ -7,7 +7,6 @@ tables changes nothing.
 
 from __future__ import annotations
 
-import gc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from streaming.kept import find_breaks, read_after
 from streaming.lake import Lake
 from streaming.machines.registry import Rules
 from streaming.marks import closes
+from streaming.memory import release_memory
 from streaming.parse import RECORD_SCHEMA, parse_records
 from streaming.phases import Phases
 from streaming.progress import Progress
@@ -39,9 +39,6 @@ from zklake.errors import OtherLog
 
 # A commit is mostly Delta's own waiting and planning: more threads than cores pay.
 _WRITERS = 4
-# Each object of Spark's that Python has used is a cycle, and stays in the JVM with its whole plan
-# until Python collects its oldest generation; left to itself, that is hundreds of batches later.
-_BATCHES_HELD = 50
 
 
 @dataclass
@@ -92,8 +89,7 @@ class Fold:
             waits = "false" if cut is None else f"reason IS NULL AND seq >= {cut}"
             self._waiting = events.where(f"is_repeat OR {waits}")
         self._batches += 1
-        if self._batches % _BATCHES_HELD == 0:
-            gc.collect()
+        release_memory(self._batches)
         return summary
 
     def _read(self, records: DataFrame) -> tuple[DataFrame, Summary]:

@@ -6,7 +6,6 @@ Refuses versions that were not proved together, instead of failing later inside 
 from __future__ import annotations
 
 import atexit
-import ctypes
 import functools
 import os
 import shutil
@@ -40,6 +39,8 @@ _SETTINGS = {
     # A value with the same key twice is hostile or broken; the last one counts, nothing stops.
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     "spark.sql.adaptive.enabled": "false",
+    # Spark would derive what follows from all conditions of a plan, and finds nothing to leave out.
+    "spark.sql.constraintPropagation.enabled": "false",
     # The tables' plans are more than the default of 100 holds: each large batch compiled them anew.
     "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -66,9 +67,6 @@ _SETTINGS = {
     "spark.redaction.regex": _SECRETS,
     "spark.sql.redaction.options.regex": _SECRETS,
 }
-# Threads that write tables hand memory back to arenas of their own, which keep it: a driver that
-# folded 100,000 commits a round grew by 45 MB a round. glibc's M_ARENA_MAX, and how many suffice.
-_M_ARENA_MAX, _ARENAS = -8, 2
 _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -86,7 +84,6 @@ def build_session(
     check_versions()
     require_java()
     _use_utc()
-    limit_arenas()
     is_local = master.startswith("local")
     _use_this_python(is_local)
     chosen = {
@@ -126,13 +123,6 @@ def _use_utc() -> None:
     # pyspark turns timestamps into naive datetimes of the process's own zone.
     os.environ["TZ"] = "UTC"
     time.tzset()
-
-
-def limit_arenas() -> None:
-    """Let all threads of this process share few arenas, unless somebody chose how many."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # only glibc has it
-    if mallopt is not None and "MALLOC_ARENA_MAX" not in os.environ:
-        mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _use_this_python(is_local: bool) -> None:

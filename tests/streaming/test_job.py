@@ -118,7 +118,7 @@ def test_spark_does_not_keep_the_plans_of_former_batches(
 ) -> None:
     def count_held(batches_held: int) -> int:
         """What Python has forgotten, and Spark still holds."""
-        monkeypatch.setattr("streaming.job._BATCHES_HELD", batches_held)
+        monkeypatch.setattr("streaming.memory._BATCHES_HELD", batches_held)
         story = Story().register(1, czxid=10)
         for number in range(3):
             story.register(2 + number, czxid=20 + number)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import ctypes
-import subprocess
 import sys
 import uuid
 from pathlib import Path
@@ -21,36 +19,6 @@ def test_another_pyspark_is_refused_with_the_fix() -> None:
         check_versions((("pyspark", "3.5.0"),))
     with pytest.raises(JarError, match="none is installed"):
         check_versions((("no-such-package", "1"),))
-
-
-_COUNT_ARENAS = """
-import ctypes, sys, threading
-from streaming.session import limit_arenas
-
-if sys.argv[1] == "limited":
-    limit_arenas()
-libc, met = ctypes.CDLL(None), threading.Barrier(9)
-
-def allocate():
-    libc.malloc(1000)
-    met.wait()
-
-for _ in range(8):
-    threading.Thread(target=allocate).start()
-met.wait()
-libc.malloc_info(0, ctypes.c_void_p.in_dll(libc, "stdout"))
-libc.fflush(None)
-"""
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="this libc is not glibc")
-def test_threads_share_few_arenas() -> None:
-    def count(how: str) -> int:
-        command = ["env", "-u", "MALLOC_ARENA_MAX", sys.executable, "-c", _COUNT_ARENAS, how]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        return told.count("<heap nr=")
-
-    assert count("limited") <= 2 < count("as it is")
 
 
 def fill_topic(cluster: Cluster, values: list[bytes]) -> str:
