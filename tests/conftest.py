@@ -31,8 +31,10 @@ FIRST = (
 )
 
 # A test's Spark is gone before the optimising compiler has paid for itself: without it a file takes
-# two thirds of the CPU. It holds for the streams that tests start, too.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# two thirds of the CPU. But then Java keeps less room for code than Spark has, and would compile it
+# again and again. It holds for the streams that tests start, too.
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", _JVM_OPTIONS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
