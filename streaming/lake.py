@@ -92,8 +92,11 @@ class Lake:
         """The same for rows that Python folded."""
         self._find_writer(table).replace_open(make_arrow(table, rows), mark)
 
-    def replace_all(self, table: Table, rows: DataFrame, mark: Mark) -> None:
-        """Replace every row, in one commit."""
+    def replace_all(self, table: Table, rows: DataFrame, count: int, mark: Mark) -> None:
+        """Replace every row, in one commit; there are so many, or fewer large ones."""
+        if count < _SMALL:
+            self._find_writer(table).replace_all(rows.toArrow(), mark)
+            return
         found = reading.read_marker(self.path, self.cluster, table.name, mark.log_id)
         # A marker that stands already would make Delta pass over the write in silence.
         self._overwrite(table, rows, **({} if found >= mark.seq else _write_mark(mark)))

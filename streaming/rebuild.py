@@ -15,7 +15,7 @@ from streaming.kept import find_breaks, read_all
 from streaming.lake import Lake
 from streaming.machines.registry import Rules
 from streaming.progress import read_progress
-from streaming.summary import summarise
+from streaming.summary import summarise, weigh
 from streaming.table_writer import Mark
 from streaming.turn import Memory, prepare
 from zklake.errors import LakeError
@@ -48,7 +48,8 @@ def rebuild(
         say(f"rebuilding {name}")
         rows = make_rows(lake, table, turn, summary, taken)
         counts[name] = rows.count()
-        lake.replace_all(table, rows, Mark(progress.log_id, progress.seq))
+        weight = weigh(counts[name], summary.data_bytes)
+        lake.replace_all(table, rows, weight, Mark(progress.log_id, progress.seq))
     return counts
 
 

@@ -48,23 +48,29 @@ class TableWriter:
 
     def append(self, rows: pa.Table, mark: Mark | None = None) -> None:
         """Add rows."""
-        self._commit(rows, mark, replaces_open=False)
+        self._commit(rows, mark)
 
     def replace_open(self, rows: pa.Table, mark: Mark) -> None:
         """Replace the open rows and add the closed ones."""
-        self._commit(rows, mark, replaces_open=True)
+        self._commit(rows, mark, pc.field("partition.is_open"))
+
+    def replace_all(self, rows: pa.Table, mark: Mark) -> None:
+        """Replace every row."""
+        self._commit(rows, mark, pc.scalar(True))
 
     def note(self, mark: Mark) -> None:
         """The table's marker was moved by this process."""
         self._markers[mark.log_id] = mark.seq
 
-    def _commit(self, rows: pa.Table, mark: Mark | None, *, replaces_open: bool) -> None:
+    def _commit(
+        self, rows: pa.Table, mark: Mark | None, replaced: pc.Expression | None = None
+    ) -> None:
         self._delta.update_incremental()
         if mark is not None:
             self._refuse_foreign(mark.log_id)
         actions = self._add(rows)
-        if replaces_open:
-            actions += self._remove_open()
+        if replaced is not None:
+            actions += self._remove(replaced)
         marks = [] if mark is None else [Transaction(mark.log_id, mark.seq)]
         try:
             self._delta.create_write_transaction(
@@ -88,11 +94,12 @@ class TableWriter:
                 f"we to {self._markers[log_id]}): only one stream may fold a cluster into a lake"
             )
 
-    def _remove_open(self) -> Iterator[RemoveAction]:
+    def _remove(self, which: pc.Expression) -> Iterator[RemoveAction]:
         files = pa.table(self._delta.get_add_actions(flatten=True))
         now_ms = time.time_ns() // 1_000_000
-        for file in files.filter(pc.field("partition.is_open")).to_pylist():
-            values = {"is_open": "true", "closed_on": None}
+        for file in files.filter(which).to_pylist():
+            names = self._table.partition_by
+            values = {name: _write_value(file[f"partition.{name}"]) for name in names}
             yield RemoveAction(file["path"], True, now_ms, file["size_bytes"], values)
 
     def _add(self, rows: pa.Table) -> list[AddAction | RemoveAction]:

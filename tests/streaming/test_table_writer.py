@@ -70,6 +70,17 @@ def test_open_rows_are_replaced_and_closed_ones_stay(lake: str) -> None:
     assert delta.version() == 3
 
 
+def test_every_row_is_replaced_whatever_its_partition(lake: str) -> None:
+    writer = open_writer(lake)
+    ended = [make_row("a", 1, ended=BORN), make_row("b", 2, ended=BORN + dt.timedelta(days=1))]
+    writer.replace_open(frame(lake, *ended, make_row("c", 3)), Mark("l", 3))
+    writer.replace_all(frame(lake, make_row("e", 1, ended=BORN), make_row("d", 4)), Mark("l", 3))
+    assert read(lake) == [("e", False), ("d", True)]
+    assert reading.read_marker(lake, CLUSTER, "partition_state", "l") == 3
+    writer.replace_all(frame(lake), Mark("l", 5))
+    assert read(lake) == []
+
+
 def test_no_open_row_is_left_when_all_have_ended(lake: str) -> None:
     writer = open_writer(lake)
     writer.replace_open(frame(lake, make_row("a", 1)), Mark("l", 1))
