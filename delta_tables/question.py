@@ -18,7 +18,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A checked query, the tables and views that it names, and where they lie.
 
-    `only`: conditions by table, where rows that meet none of them cannot matter to the answer.
+    `only`: by table, a condition; rows that do not meet it cannot matter to the answer.
     """
 
     lakes: list[Lake]
