@@ -15,13 +15,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs
-import pyarrow.parquet as pq
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
 from delta_tables.table import Table
-from streaming.file_stats import make_stats
+from streaming.parquet_file import write_file
 from zklake.errors import LakeError
 
 _NULL_DIRECTORY = "__HIVE_DEFAULT_PARTITION__"
@@ -129,17 +128,14 @@ class TableWriter:
         path = "/".join([*folders, f"part-{uuid.uuid4()}.parquet"])
         place = f"{self._root}/{path}"
         self._files.create_dir(place.rpartition("/")[0])
-        written: list[pq.FileMetaData] = []
-        # Arrow itself leaves a file open that it could not write to its end.
-        with self._files.open_output_stream(place) as file:
-            pq.write_table(rows, file, metadata_collector=written)
+        written = write_file(self._files, place, rows)
         return AddAction(
             path=path,
-            size=self._files.get_file_info(place).size,
+            size=written.size,
             partition_values=partition,
             modification_time=time.time_ns() // 1_000_000,
             data_change=True,
-            stats=make_stats(written[0]),
+            stats=written.stats,
         )
 
 

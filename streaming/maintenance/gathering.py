@@ -14,12 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.fs
-import pyarrow.parquet as pq
 from deltalake import DeltaTable, PostCommitHookProperties
 from deltalake.transaction import AddAction, RemoveAction
 
 from delta_tables.table import Table
-from streaming.file_stats import make_stats
+from streaming.parquet_file import write_file
 
 # A step takes at most so many files, and so many bytes of them: a few seconds, of any table.
 STEP_FILES = 500
@@ -38,17 +37,15 @@ def gather(
     files, root = pyarrow.fs.FileSystem.from_uri(delta.table_uri)
     rows = _read(delta, table, files, [f"{root}/{file['path']}" for file in chosen])
     path = "/".join([*(f"{n}={v}" for n, v in partition.items()), f"part-{uuid.uuid4()}.parquet"])
-    written: list[pq.FileMetaData] = []
-    with files.open_output_stream(f"{root}/{path}") as file:
-        pq.write_table(rows, file, metadata_collector=written)
+    written = write_file(files, f"{root}/{path}", rows)
     add = AddAction(
         path=path,
-        size=files.get_file_info(f"{root}/{path}").size,
+        size=written.size,
         partition_values=dict(partition),
         # As old as the youngest of them: it stands in their place.
         modification_time=max(each["modification_time"] for each in chosen),
         data_change=False,
-        stats=make_stats(written[0]),
+        stats=written.stats,
     )
     now_ms = time.time_ns() // 1_000_000
     removes = [
