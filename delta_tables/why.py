@@ -48,6 +48,7 @@ def explain(
 def _find_only(group_id: str) -> dict[str, str]:
     """By table, the rows that can explain a rise of this group: the view would look at all."""
     mine = f"group_id = {quote(group_id)}"
+    # Under a name of its own: DataFusion makes a join of it, and `topic` would be ambiguous.
     read = f"topic IN (SELECT offset_lag.topic AS read FROM offset_lag WHERE {mine})"  # noqa: S608
     tables = ("offset_lag", "rebalances", "consumer_membership")
     return {**dict.fromkeys(tables, mine), "partition_state": read}
