@@ -65,7 +65,7 @@ def _race(
 
 
 def _copy(spark: SparkSession, bootstrap: str, topic: str, path: str, size: int) -> None:
-    from streaming.source import fresh_checkpoint, read_log
+    from streaming.log.source import fresh_checkpoint, read_log
 
     records = read_log(spark, bootstrap, topic, None, max_records=size, client={})
     with fresh_checkpoint() as checkpoint:

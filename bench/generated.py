@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.records import make_records
 from lab.aged_lake import World
 from zklake.events.envelope import Event, Stat, encode
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from streaming.job import Fold
+    from streaming.batch import Fold
 
 CLUSTER = "kafka"
 
@@ -26,23 +25,21 @@ class GeneratedLake:
         self._number = 0
         self._fold: Fold | None = None
 
-    def start(self, spark: SparkSession) -> None:
+    def start(self) -> None:
         """As a stream that just started would."""
-        from streaming.job import Fold
-        from streaming.lake import Lake
-        from streaming.progress import read_progress
+        from streaming.batch import Fold
+        from streaming.lake.lake import Lake
+        from streaming.lake.progress import read_progress
 
         progress = read_progress(self.path, CLUSTER, f"zklake.{CLUSTER}")
-        self._fold = Fold(Lake(spark, self.path, CLUSTER), progress)
+        self._fold = Fold(Lake(self.path, CLUSTER), progress, f"zklake.{CLUSTER}")
 
-    def fold_batch(self, spark: SparkSession) -> float:
+    def fold_batch(self) -> float:
         """One batch that touches three tables; seconds it took."""
-        from streaming.warmup import frame_records
-
         assert self._fold is not None
         events = list(self._happen())
         offset = self.world.last_offset + 1 + self._number - len(events)
-        records = frame_records(spark, [encode(e) for e in events], f"zklake.{CLUSTER}", offset)
+        records = make_records([encode(event) for event in events], offset)
         began = time.monotonic()
         self._fold.fold_batch(records)
         return time.monotonic() - began

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from bench.figures import Figure
+from bench.records import make_records
 from bench.stage import Stage
 from zklake.events.envelope import SEQ_PER_SECOND, Event, Op, Stat, encode
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _CLUSTER = "bench"
 _TOPIC, _GROUP = "orders", "readers"
@@ -29,15 +26,9 @@ _REGISTRATION = '{"version":1,"subscription":{"orders":1},"pattern":"static","ti
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Seconds of the fold ÷ seconds of the storm, and whether the episodes are all there."""
-    from streaming.session import build_session
-
     members, partitions = (20, 20) if quick else (200, 200)
     storm = list(_Storm(partitions).rage(members))
-    spark = build_session("zklake-bench", driver_memory="2g")
-    try:
-        seconds, episodes = _fold(spark, str(stage.directory / "storm"), storm)
-    finally:
-        spark.stop()
+    seconds, episodes = _fold(str(stage.directory / "storm"), storm)
     raged_s = (storm[-1].observed_at_ms - storm[0].observed_at_ms) / 1000
     return [
         Figure(
@@ -52,21 +43,19 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     ]
 
 
-def _fold(spark: SparkSession, path: str, storm: list[Event]) -> tuple[float, int]:
+def _fold(path: str, storm: list[Event]) -> tuple[float, int]:
     from delta_tables.reading import read_rows
-    from streaming.job import Fold
-    from streaming.lake import Lake
-    from streaming.progress import Progress
-    from streaming.warmup import frame_records, warm_up
+    from streaming.batch import Fold
+    from streaming.lake.lake import Lake
+    from streaming.lake.progress import Progress
 
-    warm_up(spark)
-    lake = Lake(spark, path, _CLUSTER)
+    lake = Lake(path, _CLUSTER)
     lake.create_tables()
-    fold = Fold(lake, Progress())
+    fold = Fold(lake, Progress(), f"zklake.{_CLUSTER}")
     began = time.monotonic()
     for first in range(0, len(storm), _BATCH):
         values = [encode(event) for event in storm[first : first + _BATCH]]
-        fold.fold_batch(frame_records(spark, values, offset=first))
+        fold.fold_batch(make_records(values, first))
     fold.finish()
     seconds = time.monotonic() - began
     (found,) = read_rows(path, _CLUSTER, "SELECT count(*) AS n FROM rebalances")

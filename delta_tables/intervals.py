@@ -6,20 +6,29 @@ valid_to_at; all rows are the history. The fold fills these columns in.
 
 from __future__ import annotations
 
-from delta_tables.payload import DECODE_ERRORS
+from delta_tables.observation import of_event, read_session
 from delta_tables.table import ENDED_BY, Column
+
+DECODE_ERRORS: dict[str, str] = {
+    "no_data": "empty, where the znode must say something",
+    "not_utf8": "the bytes are no text",
+    "unknown_version": "JSON of a version that Kafka never wrote here",
+    "malformed": "none of the forms that Kafka ever wrote here",
+}
 
 
 def _list(meanings: dict[str, str]) -> str:
     return "; ".join(f"{word}: {meaning}" for word, meaning in meanings.items())
 
 
-CLUSTER = Column("cluster", "STRING", "name of the watched cluster", "cluster", required=True)
+CLUSTER = Column(
+    "cluster", "STRING", "name of the watched cluster", of_event("cluster"), required=True
+)
 SESSION = Column(
     "session",
     "BIGINT",
     "ZooKeeper session that holds the znode (ephemeral_owner); null: none, or not known",
-    "nullif(stat.ephemeral_owner, 0)",
+    read_session,
 )
 
 # Of which life and value of a znode a row speaks.
@@ -81,5 +90,5 @@ VALIDITY_COLUMNS = (
 
 INTERVAL_COLUMNS = (*ZNODE_COLUMNS, *VALIDITY_COLUMNS)
 
-# Open rows are one small file that each commit replaces; closed rows are never touched again.
+# Open rows lie in files of their own, which commits replace; closed rows are never touched again.
 PARTITION_BY = ("is_open", "closed_on")

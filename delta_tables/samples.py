@@ -1,15 +1,27 @@
-"""How rows are made of samples: what brokers say of Kafka-stored groups, beside ZooKeeper's own.
-
-Plain text: SQL over an event (see zklake.events.samples) and over one `item` of it. No Spark here.
-"""
+"""How rows are made of samples: what brokers say of Kafka-stored groups, beside ZooKeeper's own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from zklake.events.envelope import Event
+from zklake.events.samples import GroupState, Member
 
 # The coordinator of every row that is made of samples.
 KAFKA = "kafka"
+
+
+class Sample(NamedTuple):
+    """What a sample says of one key."""
+
+    # The key's columns, less the cluster.
+    key: tuple[Any, ...]
+    # The other columns, what is not named is null; None: the key's state ends.
+    values: Mapping[str, Any] | None
+    # Since when it is so, epoch ms.
+    at_ms: int
 
 
 @dataclass(frozen=True)
@@ -17,22 +29,25 @@ class Samples:
     """One kind of sample, each item of which tells the state of one key."""
 
     op: str
-    # SQL over an event: the array of items; of a key that stands there twice the first counts.
-    items: str
-    # SQL over item and event, by column; what is not named is null.
-    columns: Mapping[str, str]
+    # Of a key that one event names twice the first counts.
+    read: Callable[[Event], Iterable[Sample]]
     # The columns that make it another state: told anew with equal ones, it is only seen.
     state: tuple[str, ...]
-    # SQL: since when it is so, epoch ms.
-    at_ms: str
-    # SQL over an item: it tells that the key's state ends.
-    is_end: str = "false"
-    # SQL over an event: how the rows of its group end that it does not name. None: they stand.
-    ends_unnamed: str | None = None
+    # How the rows of its group end that an event does not name. None: they stay.
+    ends_unnamed: Callable[[GroupState], str] | None = None
 
 
-# A group_state names all members of its group, unless they did not fit the record.
-GROUP_AT_MS = "coalesce(group_state.at_ms, observed_at_ms)"
-GROUP_MEMBERS = "IF(coalesce(group_state.tombstone, false), NULL, group_state.members)"
-GROUP_ENDS = """IF(group_state.members IS NULL AND NOT coalesce(group_state.tombstone, false)
-    AND coalesce(group_state.state <> 'Empty', true), 'unreadable', 'deleted')"""
+def list_members(group: GroupState) -> tuple[Member, ...]:
+    """A group_state names all members of its group, unless they did not fit the record."""
+    return () if group.tombstone else group.members or ()
+
+
+def find_time(event: Event, at_ms: int | None) -> int:
+    """The coordinator's time, where the sample has one."""
+    return event.observed_at_ms if at_ms is None else at_ms
+
+
+def end_unnamed(group: GroupState) -> str:
+    """The word for what a group_state does not name."""
+    is_cut = group.members is None and not group.tombstone and group.state != "Empty"
+    return "unreadable" if is_cut else "deleted"

@@ -1,21 +1,22 @@
-"""What a table is: its columns with type, comment and the SQL that makes them, its key, its files.
+"""What a table is: its columns with type, comment and how they are read, its key, its files.
 
-Plain text and tuples: whoever creates, folds, reads or documents a table starts here. It knows
+Plain values and functions: whoever creates, folds, reads or documents a table starts here. It knows
 nothing of Spark, of Kafka or of any single table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from delta_tables.payload import Payload
+from delta_tables.observation import Read
 from delta_tables.samples import Samples
 
 Folded = Literal[
     "append",  # records are added, and never change
-    "intervals",  # rows are states that open and close; SQL folds them, key by key
-    "steps",  # rows are states too; plain Python folds them, event by event
+    "intervals",  # rows are states of single znodes: its definition says all there is to say
+    "steps",  # rows are states too; what several znodes say makes them, in a file of their own
     "machine",  # likewise, by a machine that remembers more than the table's own rows
 ]
 
@@ -67,23 +68,26 @@ PERSISTENT_ENDS: tuple[EndedBy, ...] = tuple(end for end in ZNODE_ENDS if end !=
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `sql` makes it from an event; without it the fold itself fills the column in."""
+    """One column. `read` takes it from a znode; without it the fold itself fills the column in."""
 
     name: str
     type: str
     comment: str
-    sql: str | None = None
+    read: Read | None = None
     required: bool = False
 
 
 @dataclass(frozen=True)
 class AsOf:
-    """A column of another table, as it stood at an event's seq; SQL knows it by `name`."""
+    """A column of another table, as it stood at an event's seq."""
 
     table: str
     column: str
-    name: str
-    type: str
+
+
+def name_delete(closes_session: bool, inputs: Mapping[str, Any]) -> EndedBy:
+    """The word for a delete; `inputs` are the columns that the table reads of others."""
+    return "session_closed" if closes_session else "deleted"
 
 
 @dataclass(frozen=True)
@@ -95,18 +99,15 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     folded: Folded = "append"
-    # Which kinds of znode it is made of, and how their data reads.
+    # Which kinds of znode it is made of.
     kinds: tuple[str, ...] = ()
-    payload: Payload | None = None
     # What brokers say, where it makes rows too; such a table has a `coordinator`.
     samples: Samples | None = None
-    # What may end a row; of a delete, SQL may say more than `deleted` or `session_closed`.
+    # What may end a row; of a delete, a table may say more than `deleted` or `session_closed`.
     ends: tuple[EndedBy, ...] = ()
-    delete_sql: str = "IF(is_session_close, 'session_closed', 'deleted')"
+    name_delete: Callable[[bool, Mapping[str, Any]], EndedBy] = name_delete
     # Tables that commit before this one, because it reads them as of each event's seq.
     as_of: tuple[AsOf, ...] = ()
-    # Where its ephemerals stand, as templates over its columns: the first that can be filled.
-    ephemeral_paths: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     # How long closed rows are kept; None: for ever.
     retention_days: int | None = None
@@ -118,19 +119,14 @@ class Table:
         return self.folded != "append"
 
     @property
-    def source(self) -> str:
-        """SQL: whether an event is of the table's kinds."""
-        return f"coalesce(kind IN ({', '.join(repr(kind) for kind in self.kinds)}), false)"
-
-    @property
     def names(self) -> tuple[str, ...]:
         """Column names in stored order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def made(self) -> tuple[Column, ...]:
-        """The columns that SQL makes from an event."""
-        return tuple(column for column in self.columns if column.sql is not None)
+        """The columns that are read off a znode."""
+        return tuple(column for column in self.columns if column.read is not None)
 
     @property
     def required_key(self) -> tuple[str, ...]:
@@ -142,8 +138,3 @@ class Table:
     def schema(self) -> str:
         """The columns as a schema string."""
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
-
-
-def millis(sql: str) -> str:
-    """SQL: epoch milliseconds as a timestamp; null where Spark would fail on a wild number."""
-    return f"timestamp_millis(CASE WHEN {sql} BETWEEN 0 AND 253402300799999 THEN {sql} END)"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import signal
-import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
@@ -14,13 +12,13 @@ import structlog
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from streaming.lease import hold_lease
+from streaming.batch import Batch
+from streaming.lake.lease import hold_lease
 from streaming.metrics import StreamMetrics
+from streaming.patience import Patience
 from streaming.query import Listener, Run, Stream
 from streaming.session import build_session
-from streaming.summary import Summary
-from streaming.trouble import explain
-from streaming.warmup import warm_up
+from streaming.trouble import EventFailed
 from streaming.worker import Worker
 from zklake.health import serve_health
 
@@ -34,22 +32,28 @@ class Totals(Listener):
         self.stream = stream
         self.batches = self.events = self.quarantined = 0
 
-    def on_batch(self, summary: Summary, seconds: float) -> None:
+    def on_batch(self, batch: Batch, seconds: float) -> None:
         """Count one batch."""
         self.batches += 1
-        self.events += summary.news
-        self.quarantined += summary.bad
+        self.events += batch.events
+        self.quarantined += batch.quarantined
 
 
 def run_once(spark: SparkSession, stream: Stream, *, take_over: bool = False) -> Totals:
     """Fold everything there is, then return."""
-    totals = Totals(stream)
+    totals, patience = Totals(stream), Patience()
     try:
         with hold_lease(stream.lake, stream.cluster, take_over=take_over) as lost:
-            Run(spark, stream, lost).run(totals, once=True)
+            while True:
+                run = Run(spark, stream, lost, patience.unfoldable)
+                try:
+                    run.run(totals, once=True)
+                    return totals
+                except EventFailed as error:
+                    # Nothing to wait for: what fails again is set aside.
+                    patience.judge(error, run.progress.seq)
     except OSError as error:  # of the lease file
         raise stream.explain(error) from error
-    return totals
 
 
 class Daemon:
@@ -67,13 +71,19 @@ class Daemon:
     def run(self) -> None:
         """Serve until asked to stop; the batches under way are finished first."""
         with serve_health(
-            self._listen, self._metrics.registry, self.find_obstacle, self.find_illness
+            self._listen,
+            self._metrics.registry,
+            self.find_obstacle,
+            self.find_illness,
+            self.find_remark,
         ) as address:
             topics = ",".join(worker.stream.topic for worker in self._workers)
             self._log.info("starting", http=address, topics=topics)
+            self._heed_signals()
             try:
                 self._claim()
-                self._run_spark()
+                if not self._stop.is_set():
+                    self._run_spark()
             finally:
                 for worker in self._workers:
                     worker.release()
@@ -93,12 +103,12 @@ class Daemon:
 
     def _run_spark(self) -> None:
         spark = build_session("zklake-stream", driver_memory=self._driver_memory)
-        # After Spark's start: pyspark puts a SIGINT handler of its own in place.
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._ask_to_stop)
+        # Again: pyspark puts a SIGINT handler of its own in place.
+        self._heed_signals()
         try:
-            self._warm_up(spark)
-            self._serve(spark)
+            if not self._stop.is_set():
+                self._obstacle = None
+                self._serve(spark)
         finally:
             with suppress(Py4JError, OSError):  # its JVM may have died
                 spark.stop()
@@ -112,25 +122,25 @@ class Daemon:
         said = [f"{w.stream.cluster}: {w.obstacle}" for w in self._workers if w.obstacle]
         return "; ".join(said) or None
 
+    def find_remark(self) -> str | None:
+        """What somebody should look at although all goes on."""
+        said = [(worker.stream.cluster, worker.find_remark()) for worker in self._workers]
+        return "; ".join(f"{cluster}: {remark}" for cluster, remark in said if remark) or None
+
     def find_illness(self) -> str | None:
         """Which cluster's query hangs; None: none does."""
         said = [(w.stream.cluster, w.find_illness()) for w in self._workers]
         return "; ".join(f"{cluster}: {illness}" for cluster, illness in said if illness) or None
 
+    def _heed_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask_to_stop)
+
     def _ask_to_stop(self, number: int, _frame: FrameType | None) -> None:
         self._obstacle = "stopping"
         self._stop.set()
-
-    def _warm_up(self, spark: SparkSession) -> None:
-        self._obstacle = "warming up"
-        started = time.monotonic()
-        try:
-            warm_up(spark)
-        except Exception as error:
-            raise explain(error, log="the log", lake=tempfile.gettempdir()) from error
-        self._log.info("warm", seconds=round(time.monotonic() - started, 1))
-        if not self._stop.is_set():
-            self._obstacle = None
+        for worker in self._workers:
+            worker.stop.set()
 
     def _serve(self, spark: SparkSession) -> None:
         threads = [
@@ -141,10 +151,7 @@ class Daemon:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             self._sample_heap(spark)
-            if self._stop.wait(_SAMPLE_S):
-                break
-        for worker in self._workers:
-            worker.stop.set()
+            self._stop.wait(_SAMPLE_S)
         for thread in threads:
             thread.join()
 

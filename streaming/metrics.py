@@ -6,9 +6,9 @@ import time
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from streaming.delta_logs import TableLog
+from streaming.batch import Batch
+from streaming.lake.delta_logs import TableLog
 from streaming.maintenance.upkeep import Outcome
-from streaming.summary import Summary
 
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 30, 60, 300)
 
@@ -116,17 +116,17 @@ class ClusterMetrics:
         ):
             metric.labels(cluster)  # shown from the start, as 0
 
-    def count_batch(self, summary: Summary, seconds: float, now_ms: float) -> None:
+    def count_batch(self, batch: Batch, seconds: float, now_ms: float) -> None:
         """Count one committed batch."""
         cluster, metrics = self._cluster, self._all
         self.batch_ended_at = time.monotonic()
         metrics.batches.labels(cluster).inc()
-        metrics.events.labels(cluster).inc(summary.news)
-        metrics.quarantined.labels(cluster).inc(summary.bad)
+        metrics.events.labels(cluster).inc(batch.events)
+        metrics.quarantined.labels(cluster).inc(batch.quarantined)
         metrics.batch_seconds.labels(cluster).observe(seconds)
-        if summary.last_seq is not None and summary.observed_at_ms is not None:
-            metrics.seq.labels(cluster).set(summary.last_seq)
-            age_s = (now_ms - summary.observed_at_ms) / 1000
+        if batch.last_seq is not None and batch.observed_at_ms is not None:
+            metrics.seq.labels(cluster).set(batch.last_seq)
+            age_s = (now_ms - batch.observed_at_ms) / 1000
             metrics.freshness.labels(cluster).observe(max(0.0, age_s))
 
     def count_phase(self, phase: str, seconds: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from streaming.trouble import BatchFailed, NotWritable
+from streaming.trouble import BatchFailed, EventFailed, NotWritable
 from zklake.errors import LogError, ZklakeError
 
 # So many equal failures at the same place of the log: it will not go away by itself.
@@ -19,6 +19,8 @@ class Patience:
     """Judges one failure after the other of one cluster's stream."""
 
     def __init__(self) -> None:
+        # Events that failed so often that they must be set aside, by seq, and why.
+        self.unfoldable: dict[int, str] = {}
         self._waits = 0
         self._last: tuple[str, int] | None = None
         self._equal = 0
@@ -28,7 +30,9 @@ class Patience:
 
         `seq` is the lake's watermark: a failure further on in the log is another one.
         """
-        if isinstance(error, BatchFailed):
+        if isinstance(error, EventFailed):
+            self._count_event(error)
+        elif isinstance(error, BatchFailed):
             self._count(error, seq)
         elif not isinstance(error, LogError | NotWritable):
             raise error
@@ -44,12 +48,20 @@ class Patience:
         """It works again: the next wait is a short one. Failures of batches are still counted."""
         self._waits = 0
 
+    def _count_event(self, error: EventFailed) -> None:
+        if self._is_again(error.reason, error.seq):
+            self.unfoldable[error.seq] = error.reason
+            self._equal = self._waits = 0
+
+    def _is_again(self, text: str, seq: int) -> bool:
+        """Whether this has failed often enough at this place."""
+        self._equal = self._equal + 1 if (text, seq) == self._last else 1
+        self._last = (text, seq)
+        return self._equal >= MOST_EQUAL
+
     def _count(self, error: BatchFailed, seq: int) -> None:
         # Numbers of jobs, stages and tasks differ each time.
-        this = (re.sub(r"\d+", "#", str(error)), seq)
-        self._equal = self._equal + 1 if this == self._last else 1
-        self._last = this
-        if self._equal >= MOST_EQUAL:
+        if self._is_again(re.sub(r"\d+", "#", str(error)), seq):
             raise type(error)(
                 f"{error}. It failed {MOST_EQUAL} times at the same place of the log (after seq "
                 f"{seq}): this is a bug, or the lake is damaged. Nothing of that batch is lost: "

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streaming.behind import count_behind
-from streaming.job import Fold
-from streaming.lake import Lake
-from streaming.log_identity import LogPartition, accept_log, check_log
-from streaming.machines.registry import Rules
+from streaming.batch import Batch, Fold
+from streaming.fold.rules import Rules
+from streaming.lake.lake import Lake
+from streaming.lake.progress import Progress, leave_log, read_progress
+from streaming.log.behind import count_behind
+from streaming.log.identity import LogPartition, accept_log, check_log
+from streaming.log.source import fresh_checkpoint, read_log, read_records
 from streaming.phases import Phases
-from streaming.progress import Progress, leave_log, read_progress
-from streaming.source import fresh_checkpoint, read_log
-from streaming.summary import Summary
 from streaming.trouble import explain
 from zklake.errors import OtherLog, ZklakeError
 from zklake.settings.names import looks_secret
@@ -67,7 +66,7 @@ class Listener:
     def on_start(self) -> None:
         """The query has started."""
 
-    def on_batch(self, summary: Summary, seconds: float) -> None:
+    def on_batch(self, batch: Batch, seconds: float) -> None:
         """A batch was folded and committed."""
 
     def on_phase(self, phase: str, seconds: float) -> None:
@@ -91,8 +90,17 @@ class _Stopped(Exception):
 class Run:
     """The query's life; `stop` and pauses come between batches, never in the middle of one."""
 
-    def __init__(self, spark: SparkSession, stream: Stream, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        stream: Stream,
+        stop: threading.Event,
+        unfoldable: Mapping[int, str] | None = None,
+    ) -> None:
+        """`unfoldable`: events to set aside, by seq, and why."""
         self._spark, self._stream, self._stop = spark, stream, stop
+        self._unfoldable = unfoldable
+        self._lake = Lake(stream.lake, stream.cluster)
         # Held while a batch is folded, and in a pause.
         self._busy = threading.Lock()
         self._fold: Fold | None = None
@@ -113,7 +121,7 @@ class Run:
         stream = self._stream
         with LogPartition(stream.bootstrap, stream.client, stream.topic) as partition:
             start = self._find_start(partition)
-            Lake(self._spark, stream.lake, stream.cluster).create_tables()
+            self._lake.create_tables()
             with fresh_checkpoint(stream.checkpoint_parent) as checkpoint:
                 query = self._start(start, checkpoint, listener, once)
                 listener.on_start()
@@ -165,13 +173,19 @@ class Run:
         return fold_batch
 
     def _fold_timed(self, records: DataFrame, start: Progress, listener: Listener) -> None:
+        stream = self._stream
         if self._fold is None:
-            # Spark runs a query in a session of its own; frames of two sessions do not mix.
-            lake = Lake(records.sparkSession, self._stream.lake, self._stream.cluster)
-            self._fold = Fold(lake, start, Phases(listener.on_phase), self._stream.rules)
+            self._fold = Fold(
+                self._lake,
+                start,
+                stream.topic,
+                phases=Phases(listener.on_phase),
+                rules=stream.rules,
+                unfoldable=self._unfoldable,
+            )
         started = time.monotonic()
-        summary = self._fold.fold_batch(records)
-        listener.on_batch(summary, time.monotonic() - started)
+        batch = self._fold.fold_batch(read_records(records))
+        listener.on_batch(batch, time.monotonic() - started)
 
     def _await(
         self, query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from streaming.fold.failure import Unfoldable
 from zklake.errors import LakeError, LogError, QueryError, ZklakeError
 from zklake.settings.names import MASK
 
@@ -52,10 +53,20 @@ class BatchFailed(LakeError):
     """A batch failed for a reason that we do not know."""
 
 
+class EventFailed(BatchFailed):
+    """A batch failed because of one event; `seq` and `reason` say which and why."""
+
+    def __init__(self, message: str, seq: int, reason: str) -> None:
+        super().__init__(message)
+        self.seq, self.reason = seq, reason
+
+
 def explain(
     error: BaseException, *, log: str, lake: str, secrets: Iterable[str] = ()
 ) -> ZklakeError:
     """What a run's error means; `log` and `lake` say where they are."""
+    if isinstance(error, Unfoldable):
+        return EventFailed(f"a batch into {lake} failed: {error}", error.seq, error.reason)
     trace = _read_trace(error)
     text = _hide(_find_root(trace), secrets)
     reason = _find_reason(trace)
@@ -75,6 +86,10 @@ def explain(
             f"{log} cannot be read: {text}. "
             "Is the log's Kafka up, and has `zklake watch` made the topic?"
         )
+    return _explain_failure(trace, text, lake)
+
+
+def _explain_failure(trace: str, text: str, lake: str) -> BatchFailed:
     if _CONFLICT.search(trace):
         return BatchFailed(f"another process writes the lake {lake}: {text}")
     if "OutOfMemoryError" in trace:

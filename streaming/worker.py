@@ -9,13 +9,13 @@ from dataclasses import replace
 import structlog
 from pyspark.sql import SparkSession
 
-from streaming.delta_logs import DeltaLogs
-from streaming.lease import STALE_S, Lease
+from streaming.batch import Batch
+from streaming.lake.delta_logs import DeltaLogs
+from streaming.lake.lease import STALE_S, Lease
 from streaming.maintenance.upkeep import Upkeep
 from streaming.metrics import ClusterMetrics, StreamMetrics
 from streaming.patience import Patience
 from streaming.query import Listener, Run, Stream
-from streaming.summary import Summary
 from streaming.trouble import NotWritable
 from zklake.errors import LakeError, LogError, ZklakeError
 
@@ -48,6 +48,7 @@ class Worker(Listener):
         self._patience = Patience()
         self._needs_batch = False
         self._behind = 0
+        self._quarantined = 0
 
     def claim(self) -> None:
         """Try for the lease before Spark starts: a refusal must not take a minute."""
@@ -85,9 +86,19 @@ class Worker(Listener):
             return f"no batch ended for {silent_s:.0f} s, and {self._behind} records wait"
         return None
 
+    def find_remark(self) -> str | None:
+        """What somebody should look at although the stream goes on."""
+        if not self._quarantined:
+            return None
+        unfolded = ", ".join(f"seq {seq}: {why}" for seq, why in self._patience.unfoldable.items())
+        count = f"{self._quarantined} record{'s' if self._quarantined > 1 else ''} in quarantine"
+        remark = f"{count} since the start"
+        return f"{remark}; could not be folded: {unfolded}" if unfolded else remark
+
     def _try(self, spark: SparkSession) -> None:
         limit = self._patience.limit(self.stream.max_records)
-        run = Run(spark, replace(self.stream, max_records=limit), self.stop)
+        stream = replace(self.stream, max_records=limit)
+        run = Run(spark, stream, self.stop, self._patience.unfoldable)
         try:
             self._hold_lease()
             if not self.stop.is_set():
@@ -132,11 +143,14 @@ class Worker(Listener):
         if not self._needs_batch:
             self._be_ready()
 
-    def on_batch(self, summary: Summary, seconds: float) -> None:
+    def on_batch(self, batch: Batch, seconds: float) -> None:
         """A batch was folded and committed."""
         self._be_ready()
-        self._metrics.count_batch(summary, seconds, time.time() * 1000)
-        self._log.debug("batch", events=summary.news, seconds=round(seconds, 3))
+        if batch.quarantined:
+            self._quarantined += batch.quarantined
+            self._log.warning("quarantined", records=batch.quarantined)
+        self._metrics.count_batch(batch, seconds, time.time() * 1000)
+        self._log.debug("batch", events=batch.events, seconds=round(seconds, 3))
 
     def on_phase(self, phase: str, seconds: float) -> None:
         """A phase of a batch has ended."""

@@ -33,10 +33,8 @@ from watcher.release import Release, Slot
 from watcher.scan import LIGHT_BYTES, Purpose, Scan
 from watcher.teller import Reading, Teller
 from zklake.errors import ZooKeeperError
-from zklake.events.envelope import Frame, Gap, GapReason
+from zklake.events.envelope import SESSION_RUN_MS, Frame, Gap, GapReason
 
-# Deletes that come this close together may be of one transaction (streaming counts them likewise).
-RUN_MS = 500
 # A storm of deletes does not keep samples back for longer.
 LONGEST_RUN_MS = 5000
 
@@ -206,7 +204,7 @@ class Chronicle(Teller):
     def _tell_samples(self, at_ms: int) -> None:
         """Not within a run of deletes: unbroken, it is the end of one session."""
         # The clock may step back: then nothing waits.
-        in_run = 0 <= at_ms - self._deleted_at_ms < RUN_MS
+        in_run = 0 <= at_ms - self._deleted_at_ms < SESSION_RUN_MS
         while self._sampled:
             message, since_ms = self._sampled[0]
             if in_run and 0 <= at_ms - since_ms < LONGEST_RUN_MS:

@@ -21,8 +21,12 @@ def serve_health(
     registry: CollectorRegistry,
     find_obstacle: Callable[[], str | None],
     find_illness: Callable[[], str | None] = lambda: None,
+    find_remark: Callable[[], str | None] = lambda: None,
 ) -> Iterator[str]:
-    """Answer at HOST:PORT until left; yields the address. No obstacle: ready; no illness: alive."""
+    """Answer at HOST:PORT until left; yields the address. No obstacle: ready; no illness: alive.
+
+    A remark is shown beside `ready`: something to look at although all goes on.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -31,7 +35,9 @@ def serve_health(
                 self._answer(503 if illness else 200, f"{illness or 'alive'}\n")
             elif self.path == "/readyz":
                 obstacle = find_obstacle()
-                self._answer(503 if obstacle else 200, f"{obstacle or 'ready'}\n")
+                remark = find_remark()
+                ready = f"ready ({remark})" if remark else "ready"
+                self._answer(503 if obstacle else 200, f"{obstacle or ready}\n")
             elif self.path == "/metrics":
                 self._answer(200, generate_latest(registry).decode(), CONTENT_TYPE_LATEST)
             else:

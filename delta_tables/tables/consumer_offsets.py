@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from delta_tables.intervals import INTERVAL_COLUMNS, PARTITION_BY
-from delta_tables.payload import Payload
-from delta_tables.samples import KAFKA, Samples
+from delta_tables.observation import of_payload
+from delta_tables.samples import KAFKA, Sample, Samples, find_time
 from delta_tables.table import PERSISTENT_ENDS, Column, Table
 from delta_tables.tables.ownership_history import GROUP_PARTITION
+from zklake.events.envelope import Event
+from zklake.events.payloads.reading import LARGEST_INT
 
-# A bare decimal in every release. The contract's decoder reads the rest (leading zeros, 19 digits).
-_OFFSET = Payload(
-    fields="offset BIGINT",
-    # \\z: to Java $ also stands before a newline at the end.
-    is_plain_text_sql=r"data RLIKE '^-?(0|[1-9][0-9]{0,17})\\z'",
-    text_json_sql="""concat('{"version":1,"offset":', data, '}')""",
-)
 
-_COMMITS = Samples(
-    op="group_commit",
-    items="group_commit.commits",
-    columns={
-        "coordinator": f"'{KAFKA}'",
-        "group_id": "item.group_id",
-        "topic": "item.topic",
-        "partition": "IF(item.partition >= 0, item.partition, NULL)",
-        "committed_offset": "item.committed_offset",
-    },
-    state=("committed_offset",),
-    at_ms="coalesce(item.commit_at_ms, observed_at_ms)",
-    is_end="coalesce(item.tombstone, false)",
-)
+def _read_commits(event: Event) -> Iterator[Sample]:
+    for commit in event.group_commit.commits if event.group_commit else ():
+        if 0 <= commit.partition <= LARGEST_INT:
+            key = (KAFKA, commit.group_id, commit.topic, commit.partition, None)
+            values = {"committed_offset": commit.committed_offset}
+            at_ms = find_time(event, commit.commit_at_ms)
+            yield Sample(key, None if commit.tombstone else values, at_ms)
+
 
 CONSUMER_OFFSETS = Table(
     name="consumer_offsets",
@@ -37,15 +28,14 @@ CONSUMER_OFFSETS = Table(
     "Kafka-stored groups until another offset is committed.",
     folded="intervals",
     kinds=("offset",),
-    payload=_OFFSET,
-    samples=_COMMITS,
+    samples=Samples("group_commit", _read_commits, state=("committed_offset",)),
     columns=(
         *GROUP_PARTITION,
         Column(
             "committed_offset",
             "BIGINT",
             "next offset to read; 0.7: a byte position. It may fall, and outlive the topic",
-            "payload.offset",
+            of_payload("offset"),
         ),
         *INTERVAL_COLUMNS,
     ),

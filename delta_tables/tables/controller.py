@@ -36,7 +36,6 @@ CONTROLLER = Table(
     ),
     key=("cluster",),
     ends=ZNODE_ENDS,
-    ephemeral_paths=("/controller",),
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "131"},
 )

@@ -2,110 +2,109 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
-from delta_tables.payload import Payload
+from delta_tables.observation import (
+    Observation,
+    Read,
+    of_path,
+    of_payload,
+    of_stat,
+    read_key_number,
+)
 from delta_tables.table import ZNODE_ENDS, Column, Table
+from zklake.events.payloads.topic import Replicas, Topic, TopicBroker
 
 _REPLICAS = "MAP<INT, ARRAY<INT>>"
-_IS_PARTITION = "partition RLIKE '^(0|[1-9][0-9]{0,9})$' AND try_cast(partition AS INT) IS NOT NULL"
 
 
-def _replicas(field: str) -> str:
-    return f"transform_keys(payload.{field}, (partition, replicas) -> CAST(partition AS INT))"
+def _read_broker(seen: Observation) -> Any:
+    """In 0.7 one child per broker holds a bare count of partitions."""
+    return read_key_number(seen.parts[4]) if seen.event.kind == "topic_broker" else None
 
 
-def _is_bad(field: str) -> str:
-    """SQL: a key is no partition, or a partition has no list of replicas."""
-    return (
-        f"exists(map_entries(payload.{field}), entry -> NOT coalesce("
-        f"{_IS_PARTITION.replace('partition', 'entry.key')}, false) OR entry.value IS NULL "
-        "OR exists(entry.value, replica -> replica IS NULL))"
-    )
+def _read_count(seen: Observation) -> int | None:
+    topic = seen.payload
+    if isinstance(topic, Topic):
+        return len(topic.partitions)
+    return topic.partition_count if isinstance(topic, TopicBroker) else None
 
 
-# Versions 1 to 3; in 0.7 one child per broker holds a bare count of partitions.
-_ASSIGNMENT = Payload(
-    fields=(
-        "topic_id STRING, partitions MAP<STRING, ARRAY<INT>>, "
-        "adding_replicas MAP<STRING, ARRAY<INT>>, removing_replicas MAP<STRING, ARRAY<INT>>, "
-        "partition_count INT"
-    ),
-    versions=(1, 2, 3),
-    strings=("topic_id",),
-    # 0.7 has only a directory here, of the children per broker.
-    empty_kinds=("topic",),
-    is_malformed_sql=(
-        "payload.partitions IS NULL OR payload.version >= 2 AND "
-        "(payload.adding_replicas IS NULL OR payload.removing_replicas IS NULL) "
-        f"OR {_is_bad('partitions')} "
-        f"OR coalesce({_is_bad('adding_replicas')}, false) "
-        f"OR coalesce({_is_bad('removing_replicas')}, false)"
-    ),
-)
+def _read_moves(name: str) -> Read:
+    """Absent before version 2 is not the same as empty."""
+
+    def read(seen: Observation) -> Replicas | None:
+        topic = seen.payload
+        if not isinstance(topic, Topic):
+            return None
+        replicas: Replicas = getattr(topic, name)
+        return replicas if replicas or topic.version >= 2 else None
+
+    return read
+
 
 TOPICS = Table(
     name="topics",
     grain="One row per state of one topic (/brokers/topics/[topic]); 0.7: per topic and broker.",
     folded="intervals",
     kinds=("topic", "topic_broker"),
-    payload=_ASSIGNMENT,
     columns=(
         CLUSTER,
-        Column("topic", "STRING", "name of the topic", "get(split(path, '/'), 3)", required=True),
+        Column("topic", "STRING", "name of the topic", of_path(3), required=True),
         Column(
             "broker_id",
             "INT",
             "0.7 only: the broker whose partitions of the topic these are; null since 0.8",
-            "IF(kind = 'topic_broker', try_cast(get(split(path, '/'), 4) AS INT), NULL)",
+            _read_broker,
         ),
         Column(
             "topic_id",
             "STRING",
             "topic id (2.8 and later); another one is another topic of that name",
-            "payload.topic_id",
+            of_payload("topic_id"),
         ),
         Column(
             "partition_count",
             "INT",
             "number of partitions",
-            f"IF(kind = 'topic', cardinality({_replicas('partitions')}), payload.partition_count)",
+            _read_count,
         ),
         Column(
             "replicas",
             _REPLICAS,
             "ASSIGNED replicas of each partition, the preferred leader first; not the isr",
-            _replicas("partitions"),
+            of_payload("partitions"),
         ),
         Column(
             "adding_replicas",
             _REPLICAS,
             "replicas that a reassignment adds (2.4 and later); empty when idle",
-            _replicas("adding_replicas"),
+            _read_moves("adding_replicas"),
         ),
         Column(
             "removing_replicas",
             _REPLICAS,
             "replicas that a reassignment removes (2.4 and later); empty when idle",
-            _replicas("removing_replicas"),
+            _read_moves("removing_replicas"),
         ),
         Column(
             "assignment_version",
             "INT",
             "version of the assignment's JSON; 0 for the numbers of 0.7",
-            "payload.version",
+            of_payload("version"),
         ),
         Column(
             "incarnation",
             "BIGINT",
             "czxid of the topic: a topic deleted and created again is another one",
-            "stat.czxid",
+            of_stat("czxid"),
         ),
         SESSION,
         *INTERVAL_COLUMNS,
     ),
     key=("cluster", "topic", "broker_id"),
     ends=ZNODE_ENDS,
-    ephemeral_paths=("/brokers/topics/{topic}/{broker_id}", "/brokers/topics/{topic}"),
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "107"},
 )

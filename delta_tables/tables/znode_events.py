@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delta_tables.struct_types import write_type
-from delta_tables.table import Column, Table, millis
+from delta_tables.table import Column, Table
 from zklake.events.samples import GroupCommits, GroupState, LogEnds
 
 STAT = (
@@ -19,66 +19,41 @@ FRAME = "STRUCT<id: STRING, base: STRING, znodes: BIGINT, unreadable: BIGINT>"
 
 # The event's own fields, under their names on the wire: also the schema that records are read with.
 EVENT_COLUMNS = (
-    Column("cluster", "STRING", "name of the watched cluster", "cluster", required=True),
-    Column(
-        "log_id",
-        "STRING",
-        "born with the log; another one is another history",
-        "log_id",
-        required=True,
-    ),
-    Column(
-        "seq",
-        "BIGINT",
-        "order of all events of the cluster; gapless for a log",
-        "seq",
-        required=True,
-    ),
-    Column("op", "STRING", "what happened: see docs/events.md", "op", required=True),
-    Column(
-        "observed_at_ms",
-        "BIGINT",
-        "watcher's clock, ms; never decreases",
-        "observed_at_ms",
-        required=True,
-    ),
-    Column("v", "INT", "version of the event's form", "coalesce(v, 1)"),
-    Column("path", "STRING", "znode, without the chroot", "path"),
-    Column("kind", "STRING", "which of Kafka's znodes it is", "kind"),
-    Column("zxid", "BIGINT", "transaction that made the change, where known", "zxid"),
-    Column("zxid_min", "BIGINT", "it happened after this zxid (inferred changes)", "zxid_min"),
-    Column("zxid_max", "BIGINT", "and not after this one", "zxid_max"),
-    Column("data", "STRING", "the value, when it is UTF-8", "data"),
-    Column("data_b64", "STRING", "the value in base64, when it is not", "data_b64"),
-    Column(
-        "data_zlib_b64", "STRING", "the value in zlib and base64, when it is large", "data_zlib_b64"
-    ),
-    Column("data_hash", "STRING", "keyed hash of the value", "data_hash"),
-    Column(
-        "fidelity", "STRING", "exact, or why the value is missing", "coalesce(fidelity, 'exact')"
-    ),
-    Column("stat", STAT, "ZooKeeper's stat, as far as known", "stat"),
-    Column("origin", "STRING", "how the watcher came to know", "origin"),
-    Column("missed", "INT", "data versions of the znode before this one that nobody saw", "missed"),
-    Column("gap", GAP, "what is known of a time in which the watcher could not see", "gap"),
-    Column("frame", FRAME, "a complete look at the tree: where it begins and ends", "frame"),
+    Column("cluster", "STRING", "name of the watched cluster", required=True),
+    Column("log_id", "STRING", "born with the log; another one is another history", required=True),
+    Column("seq", "BIGINT", "order of all events of the cluster; gapless for a log", required=True),
+    Column("op", "STRING", "what happened: see docs/events.md", required=True),
+    Column("observed_at_ms", "BIGINT", "watcher's clock, ms; never decreases", required=True),
+    Column("v", "INT", "version of the event's form"),
+    Column("path", "STRING", "znode, without the chroot"),
+    Column("kind", "STRING", "which of Kafka's znodes it is"),
+    Column("zxid", "BIGINT", "transaction that made the change, where known"),
+    Column("zxid_min", "BIGINT", "it happened after this zxid (inferred changes)"),
+    Column("zxid_max", "BIGINT", "and not after this one"),
+    Column("data", "STRING", "the value, when it is UTF-8"),
+    Column("data_b64", "STRING", "the value in base64, when it is not"),
+    Column("data_zlib_b64", "STRING", "the value in zlib and base64, when it is large"),
+    Column("data_hash", "STRING", "keyed hash of the value"),
+    Column("fidelity", "STRING", "exact, or why the value is missing"),
+    Column("stat", STAT, "ZooKeeper's stat, as far as known"),
+    Column("origin", "STRING", "how the watcher came to know"),
+    Column("missed", "INT", "data versions of the znode before this one that nobody saw"),
+    Column("gap", GAP, "what is known of a time in which the watcher could not see"),
+    Column("frame", FRAME, "a complete look at the tree: where it begins and ends"),
     Column(
         "log_ends",
         write_type(LogEnds),
         "log start and end offsets that changed, and the sampling round that ends here",
-        "log_ends",
     ),
     Column(
         "group_commit",
         write_type(GroupCommits),
         "offset commits of Kafka-stored groups, the last of each key in an interval",
-        "group_commit",
     ),
     Column(
         "group_state",
         write_type(GroupState),
         "members and assignment of a Kafka-stored group",
-        "group_state",
     ),
 )
 
@@ -88,27 +63,12 @@ ZNODE_EVENTS = Table(
     "Offsets and samples are kept for maintenance.sample_days (7 days).",
     columns=(
         *EVENT_COLUMNS,
-        Column(
-            "observed_at",
-            "TIMESTAMP",
-            "observed_at_ms as a time",
-            millis("observed_at_ms"),
-        ),
-        Column("kafka_topic", "STRING", "where the record stands in Kafka", "kafka_topic"),
-        Column("kafka_partition", "INT", "and its partition", "kafka_partition"),
-        Column(
-            "kafka_offset",
-            "BIGINT",
-            "and its offset: the stream starts behind the last",
-            "kafka_offset",
-        ),
-        Column("ingested_at", "TIMESTAMP", "when the stream wrote the row", "current_timestamp()"),
-        Column(
-            "observed_on",
-            "DATE",
-            "UTC date of observed_at",
-            f"CAST({millis('observed_at_ms')} AS DATE)",
-        ),
+        Column("observed_at", "TIMESTAMP", "observed_at_ms as a time"),
+        Column("kafka_topic", "STRING", "where the record stands in Kafka"),
+        Column("kafka_partition", "INT", "and its partition"),
+        Column("kafka_offset", "BIGINT", "and its offset: the stream starts behind the last"),
+        Column("ingested_at", "TIMESTAMP", "when the stream wrote the row"),
+        Column("observed_on", "DATE", "UTC date of observed_at"),
     ),
     key=("cluster", "seq"),
     partition_by=("observed_on",),

@@ -18,7 +18,7 @@ from deltalake import DeltaTable, PostCommitHookProperties
 from deltalake.transaction import AddAction, RemoveAction
 
 from delta_tables.table import Table
-from streaming.parquet_file import write_file
+from streaming.lake.parquet_file import write_file
 
 # A step takes at most so many files, and so many bytes of them: a few seconds, of any table.
 STEP_FILES = 500

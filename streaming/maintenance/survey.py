@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from delta_tables import reading
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
-from streaming.frames import Frames
+from streaming.fold.frames import Frames
 from zklake.events.envelope import Event, Frame
 
 _FRAME_DAYS = 3

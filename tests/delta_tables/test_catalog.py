@@ -54,21 +54,18 @@ def find_lacks(table: Table) -> list[str]:
             "the cluster in its key": "cluster" in table.key,
             "words for how a row ends": bool(table.ends) and set(table.ends) <= set(ENDED_BY),
             "inputs that commit before it": _come_before(table),
-            # The driver holds their rows, and annotates events with them.
-            "inputs that plain Python folds, for itself to be folded by SQL": not table.as_of
-            or (table.folded == "intervals" and _are_steps(table)),
+            "inputs that the fold can read as of an event, for an interval table": not table.as_of
+            or (table.folded == "intervals" and _are_read_as_of(table)),
         }
     if table.folded == "intervals":
         checks |= {
-            "SQL for its key": made >= set(table.key),
+            "a way to read its key": made >= set(table.key),
+            "its key at its beginning": table.names[: len(table.key)] == table.key,
             "kinds that the watcher names": bool(table.kinds)
             and set(table.kinds) <= set(KIND_BY_NAME),
-            "a payload": table.payload is not None,
             "the znode columns at its end": table.columns[-len(INTERVAL_COLUMNS) :]
             == INTERVAL_COLUMNS,
         }
-    if "session" in columns:
-        checks["paths of its ephemerals"] = bool(table.ephemeral_paths)
     return [what for what, is_there in checks.items() if not is_there]
 
 
@@ -81,8 +78,8 @@ def _come_before(table: Table) -> bool:
     )
 
 
-def _are_steps(table: Table) -> bool:
-    return all(TABLE_BY_NAME[wanted.table].folded == "steps" for wanted in table.as_of)
+def _are_read_as_of(table: Table) -> bool:
+    return all(wanted.table == "controller" for wanted in table.as_of)
 
 
 @by_name
@@ -92,20 +89,20 @@ def test_a_table_lacks_nothing(table: Table) -> None:
 
 def test_what_a_new_table_lacks_is_named() -> None:
     new = Table("new", "no sentence", (Column("a", "INT", ""),), ("b",), folded="intervals")
-    assert {"a key among its columns", "a payload", "the cluster in its key"} <= set(
+    assert {"a key among its columns", "a way to read its key", "the cluster in its key"} <= set(
         find_lacks(new)
     )
 
 
 def test_an_input_that_the_engine_cannot_read_is_named() -> None:
     known = TABLE_BY_NAME["partition_state"]
-    what = "inputs that plain Python folds, for itself to be folded by SQL"
+    what = "inputs that the fold can read as of an event, for an interval table"
     for name, column, lacks in (
         ("controller", "kraft_controller_epoch", []),
         ("broker_membership", "rack", [what]),
         ("log_ends", "log_end_offset", [what]),
     ):
-        wanted = AsOf(name, column, "wanted", "INT")
+        wanted = AsOf(name, column)
         table = replace(known, as_of=(wanted,))
         found = [lack for lack in find_lacks(table) if lack != "inputs that commit before it"]
         assert found == lacks, name

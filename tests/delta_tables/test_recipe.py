@@ -12,18 +12,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from delta_tables.catalog import TABLES
-from delta_tables.reading import open_table, query_rows
 from delta_tables.table import Column, Table
 from tests.delta_tables.test_catalog import find_lacks
 from tests.delta_tables.toy_table import TOYS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -80,17 +75,22 @@ print(json.dumps({
 """
 
 
-def test_a_file_and_a_line_make_a_kind_and_a_table(tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    follow_recipes(copy)
-    ran = subprocess.run(
-        [sys.executable, "-c", ASK, str(tmp_path / "lake")],
+def run(code: str, copy: Path, lake: Path) -> subprocess.CompletedProcess[str]:
+    """Some code in the copy."""
+    return subprocess.run(
+        [sys.executable, "-c", code, str(lake)],
         env={**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"},
         cwd=copy,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_file_and_a_line_make_a_kind_and_a_table(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    follow_recipes(copy)
+    ran = run(ASK, copy, tmp_path / "lake")
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     assert (told["kind"], told["reads"]) == ("toy", [4])
@@ -104,17 +104,16 @@ def test_a_file_and_a_line_make_a_kind_and_a_table(tmp_path: Path) -> None:
     ("lacks", "toys"),
     [
         ("a grain that is a sentence", replace(TOYS, grain="toys")),
-        ("a payload", replace(TOYS, payload=None)),
         ("words for how a row ends", replace(TOYS, ends=())),
         ("partitions by is_open and closed_on", replace(TOYS, partition_by=())),
         ("a Delta checkpoint interval", replace(TOYS, properties={})),
         ("the cluster in its key", replace(TOYS, key=("toy",))),
         (
-            "SQL for its key",
+            "a way to read its key",
             replace(
                 TOYS,
                 key=(*TOYS.key, "wheels"),
-                columns=(*TOYS.columns[:2], Column("wheels", "INT", "no SQL"), *TOYS.columns[3:]),
+                columns=(*TOYS.columns[:2], Column("wheels", "INT", "not read"), *TOYS.columns[3:]),
             ),
         ),
         ("the znode columns at its end", replace(TOYS, columns=TOYS.columns[:-1])),
@@ -129,34 +128,39 @@ def test_every_file_of_a_table_has_its_line_in_the_catalogue() -> None:
     assert files == {table.name for table in TABLES}
 
 
-@pytest.mark.spark
-@pytest.mark.filterwarnings("ignore:unclosed <socket")
-def test_the_stream_folds_it_and_anyone_reads_it(spark: SparkSession, tmp_path: Path) -> None:
-    from delta_tables.creation import create_table
-    from streaming.lake import Lake
-    from streaming.table_writer import Mark
-    from tests.streaming.engine import Engine
-    from tests.streaming.story import Story
+FOLD = """
+import sys
+from delta_tables.reading import read_rows
+from streaming.batch import Fold
+from streaming.lake.lake import Lake
+from streaming.lake.progress import Progress
+from bench.records import make_records
+from tests.streaming.story import Story
+from zklake.events.envelope import encode
 
-    story = Story()
-    for op, version, data in (
-        ("create", 0, '{"version":1,"wheels":4}'),
-        ("set", 1, '{"version":1,"wheels":3}'),
-        ("set", 2, "three wheels, I think"),
-    ):
-        stat = story.stat(10, version, 10 + version)
-        story.add(op=op, path="/toys/lorry", kind="toy", data=data, stat=stat)
-    engine = Engine(spark, [TOYS])
-    engine.fold(story.events)
-    lake = Lake(spark, str(tmp_path), "c")
-    create_table(TOYS, lake.table_path(TOYS))
-    rows = spark.createDataFrame(engine.rows("toys"), TOYS.schema)
-    lake.replace_open(TOYS, rows, 3, Mark("l", 9))
+story = Story()
+for op, version, data in (
+    ("create", 0, '{"version":1,"wheels":4}'),
+    ("set", 1, '{"version":1,"wheels":3}'),
+    ("set", 2, "three wheels, I think"),
+):
+    stat = story.stat(10, version, 10 + version)
+    story.add(op=op, path="/toys/lorry", kind="toy", data=data, stat=stat)
+lake = Lake(sys.argv[1], "c")
+lake.create_tables()
+fold = Fold(lake, Progress(), "zklake.c")
+fold.fold_batch(make_records([encode(event) for event in story.events]))
+sql = "SELECT toy, wheels, is_open, ended_by, decode_error FROM toys ORDER BY valid_from_seq"
+print([tuple(row.values()) for row in read_rows(sys.argv[1], "c", sql)])
+"""
 
-    table = open_table(str(tmp_path), "c", "toys")
-    assert table is not None
-    sql = "SELECT toy, wheels, is_open, ended_by, decode_error FROM toys ORDER BY valid_from_seq"
-    assert [tuple(row.values()) for row in query_rows({"toys": table}, sql)] == [
+
+def test_the_stream_folds_it_and_anyone_reads_it(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    follow_recipes(copy)
+    ran = run(FOLD, copy, tmp_path / "lake")
+    assert ran.returncode == 0, ran.stderr
+    assert eval(ran.stdout) == [
         ("lorry", 4, False, "changed", None),
         ("lorry", 3, False, "unreadable", None),
         ("lorry", None, True, None, "malformed"),

@@ -6,7 +6,7 @@ test_recipe.py puts it into a copy of the product as delta_tables/tables/toys.py
 from __future__ import annotations
 
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
-from delta_tables.payload import Payload
+from delta_tables.observation import of_path, of_payload
 from delta_tables.table import ZNODE_ENDS, Column, Table
 
 TOYS = Table(
@@ -14,11 +14,10 @@ TOYS = Table(
     grain="One row per state of one toy (/toys/[toy]).",
     folded="intervals",
     kinds=("toy",),
-    payload=Payload(fields="wheels INT", is_malformed_sql="payload.wheels IS NULL"),
     columns=(
         CLUSTER,
-        Column("toy", "STRING", "name of the toy", "get(split(path, '/'), 2)", required=True),
-        Column("wheels", "INT", "how many wheels it has", "payload.wheels"),
+        Column("toy", "STRING", "name of the toy", of_path(2), required=True),
+        Column("wheels", "INT", "how many wheels it has", of_payload("wheels")),
         *INTERVAL_COLUMNS,
     ),
     key=("cluster", "toy"),

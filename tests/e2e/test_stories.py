@@ -23,7 +23,7 @@ from lab.stories import STORIES, Fact, tell_story
 from lab.stories.step import Act, Look
 from lab.stories.story import Story
 from streaming.daemon import run_once
-from streaming.lake import Lake
+from streaming.lake.lake import Lake
 from streaming.query import Stream
 from streaming.rebuild import check_names, rebuild
 from tests.dashboard.conftest import open_client
@@ -299,11 +299,9 @@ def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event],
     assert gaps == ["first_start"]
 
 
-def test_rebuilt_is_what_the_reference_says(
-    theatre: Theatre, log: list[Event], lake: str, spark: SparkSession
-) -> None:
+def test_rebuilt_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:
     wanted, streamed = fold_events(log), read_machine_tables(theatre.name, lake)
-    place = Lake(spark, lake, theatre.name)
+    place = Lake(lake, theatre.name)
     counts = rebuild(place, check_names(()), theatre.topic, print, rules=RULES)
     assert {name: counts[name] for name in NAMES} == {name: len(wanted[name]) for name in NAMES}
     assert find_differences(theatre.name, lake, wanted) == []

@@ -13,9 +13,9 @@ import msgspec
 
 from lab.cluster import Cluster
 from lab.stories import BROKER_SETTINGS
-from streaming.machines.lag.status import Thresholds
-from streaming.machines.rebalances.episode import Pace
-from streaming.machines.registry import Rules
+from streaming.fold.lag.status import Thresholds
+from streaming.fold.rebalances.episode import Pace
+from streaming.fold.rules import Rules
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
 from zklake.events.envelope import Event
 from zklake.events.topics import name_topics

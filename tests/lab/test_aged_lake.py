@@ -13,14 +13,13 @@ from lab.aged_lake import World
 from lab.aged_lake.history import tell_events
 from lab.aged_lake.series import list_series
 from lab.aged_lake.things import list_things
-from streaming.machines.lag.machine import LagMachine
-from streaming.machines.lag.recalling import Recollection
-from streaming.machines.registry import Rules
-from streaming.machines.standing import Standing
-from streaming.past_rows import read_ms
-from streaming.progress import read_progress
-from streaming.steps.controller import fold_controller
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.controller import ControllerFold
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.lag.recalling import Recollection
+from streaming.fold.rules import Rules
+from streaming.fold.standing import Standing
+from streaming.lake.past_rows import read_ms
+from streaming.lake.progress import read_progress
 from tests.aged import CLUSTER, TINY, copy_lake, read_all
 
 
@@ -84,7 +83,8 @@ def test_the_driver_remembers_an_aged_lake(tmp_path: Path) -> None:
     machine = LagMachine.recall(CLUSTER, Rules().thresholds, Standing(), known)
     assert isinstance(machine, LagMachine)
     reigns = read_ms(tables, TABLE_BY_NAME["controller"], "is_open")
-    assert fold_controller(reigns, [], Surroundings())[0]["controller_id"] is not None
+    held, _ = ControllerFold(CLUSTER, reigns).take()
+    assert held[0]["controller_id"] is not None
 
 
 def test_a_stream_could_go_on_with_it(tmp_path: Path) -> None:

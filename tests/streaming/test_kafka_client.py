@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streaming.kafka_client import translate_options
+from streaming.log.kafka_client import translate_options
 from zklake.errors import SettingsError
 
 KEY = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n"

@@ -11,15 +11,12 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from tests.reference.fold.generator import generate
 from tests.reference.fold.tables import fold_events
 from tests.streaming.engine import Engine
 from zklake.events.envelope import Event
-
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "200")))
 BATCHES = 4
@@ -61,9 +58,9 @@ def logs() -> dict[str, list[Event]]:
 
 
 @pytest.fixture(scope="module")
-def streamed(spark: SparkSession, logs: dict[str, list[Event]]) -> Engine:
+def streamed(logs: dict[str, list[Event]]) -> Engine:
     """Every log cut in its own way; batch k holds the k-th part of each."""
-    engine = Engine(spark)
+    engine = Engine()
     parts = [cut_at_random(events, seed) for seed, events in enumerate(logs.values())]
     for batch in range(BATCHES):
         engine.fold(event for log in parts for event in log[batch])
@@ -77,7 +74,6 @@ def reference(logs: dict[str, list[Event]]) -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.timeout(900)
 def test_streamed_is_what_the_reference_says(
     name: str, streamed: Engine, reference: dict[str, list[Row]]
 ) -> None:

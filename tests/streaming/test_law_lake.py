@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
+from bench.records import make_records
 from delta_tables import reading
-from delta_tables.catalog import TABLES
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.table import Table
-from streaming.job import Fold
-from streaming.lake import Lake
-from streaming.progress import read_progress
+from streaming.batch import Fold
+from streaming.fold.intervals import IntervalFold
+from streaming.lake.lake import Lake
+from streaming.lake.progress import read_progress
+from streaming.lake.writer import Mark
+from streaming.log.continuity import Entry
 from streaming.rebuild import check_names, rebuild
-from streaming.steps.row import Row as StepRow
-from streaming.table_writer import Mark
-from streaming.warmup import frame_records
 from tests.delta_tables.readers import check_readers
 from tests.reference.fold.generator import generate
 from tests.reference.fold.offset_lag import fold_lag
@@ -31,8 +31,6 @@ from tests.streaming.machines import test_machine_law as machine_law
 from tests.streaming.machines.driving import keep
 from tests.streaming.test_law import NAMES, explain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
-
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 CLUSTER = "law"
 TOPIC = f"zklake.{CLUSTER}"
@@ -48,21 +46,23 @@ class CrashingLake(Lake):
 
     victim = ""
 
+    def replace_shards(self, fold: IntervalFold, mark: Mark) -> None:
+        self._fail(fold.table)
+        super().replace_shards(fold, mark)
+
+    def replace_rows(
+        self, table: Table, open_rows: Sequence[Row], ended: Sequence[Row], mark: Mark
+    ) -> None:
+        self._fail(table)
+        super().replace_rows(table, open_rows, ended, mark)
+
+    def append_events(self, entries: Sequence[Entry], topic: str, mark: Mark) -> None:
+        self._fail(TABLE_BY_NAME["znode_events"])
+        super().append_events(entries, topic, mark)
+
     def _fail(self, table: Table) -> None:
         if table.name == self.victim:
             raise Crash
-
-    def append(self, table: Table, rows: DataFrame, count: int, mark: Mark | None = None) -> None:
-        self._fail(table)
-        super().append(table, rows, count, mark)
-
-    def replace_open(self, table: Table, rows: DataFrame, count: int, mark: Mark) -> None:
-        self._fail(table)
-        super().replace_open(table, rows, count, mark)
-
-    def replace_steps(self, table: Table, rows: Sequence[StepRow], mark: Mark) -> None:
-        self._fail(table)
-        super().replace_steps(table, rows, mark)
 
 
 def make_log(seed: int, length: int) -> list[Event]:
@@ -77,25 +77,25 @@ def make_log(seed: int, length: int) -> list[Event]:
 class Kafka:
     """The log, folded from any offset on as a stream that just started would."""
 
-    def __init__(self, spark: SparkSession, lake: Path, events: Sequence[Event]) -> None:
-        self.spark, self.path = spark, str(lake)
+    def __init__(self, lake: Path, events: Sequence[Event]) -> None:
+        self.path = str(lake)
         self.values = [encode(event) for event in events]
-        Lake(spark, self.path, CLUSTER).create_tables()
+        Lake(self.path, CLUSTER).create_tables()
 
     def fold(self, size: int, lake: Lake | None = None, most: int = 1_000) -> None:
         """Start from the lake's watermark and fold on, so many records a batch."""
         progress = read_progress(self.path, CLUSTER, TOPIC)
-        fold = Fold(lake or Lake(self.spark, self.path, CLUSTER), progress)
+        fold = Fold(lake or Lake(self.path, CLUSTER), progress, TOPIC)
         starts = range(progress.offset or 0, len(self.values), size)
         for start in starts[:most]:
             values = self.values[start : start + size]
-            fold.fold_batch(frame_records(self.spark, values, TOPIC, start))
+            fold.fold_batch(make_records(values, start))
         if len(starts) <= most:
             fold.finish()
 
     def crash(self, size: int, victim: str) -> None:
         """Die before the first commit into a table, then go on with one smaller batch."""
-        lake = CrashingLake(self.spark, self.path, CLUSTER)
+        lake = CrashingLake(self.path, CLUSTER)
         lake.victim = victim
         with pytest.raises(Crash):
             self.fold(size, lake)
@@ -143,29 +143,25 @@ def check(kafka: Kafka, events: Sequence[Event]) -> None:
 VICTIMS = ("controller", "log_ends", "broker_membership", "znode_events")
 
 
-@pytest.mark.timeout(900)
 def test_crashes_other_cuts_replays_and_a_rebuild(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     events = make_log(seed=59, length=105)
-    kafka = Kafka(spark, tmp_path, events)
+    kafka = Kafka(tmp_path, events)
     for victim in VICTIMS:
         kafka.crash(35, victim)
-    # A batch as large ones are written: by Spark, between those that deltalake commits.
-    with monkeypatch.context() as patch:
-        patch.setattr("streaming.lake._SMALL", 0)
-        kafka.fold(41)
+    kafka.fold(41)
     check(kafka, events)
 
     versions = {name: t.version() for name, t in reading.open_tables(kafka.path, CLUSTER).items()}
     kafka.fold(10)
-    replay = Fold(Lake(spark, kafka.path, CLUSTER), read_progress(kafka.path, CLUSTER, TOPIC))
-    replay.fold_batch(frame_records(spark, kafka.values, TOPIC, 0))
+    replay = Fold(Lake(kafka.path, CLUSTER), read_progress(kafka.path, CLUSTER, TOPIC), TOPIC)
+    replay.fold_batch(make_records(kafka.values))
     for name, table in reading.open_tables(kafka.path, CLUSTER).items():
         assert table.version() == versions[name], f"a replay wrote {name}"
     check_readers(kafka.path, CLUSTER)
 
-    counts = rebuild(Lake(spark, kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
+    counts = rebuild(Lake(kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
     check(kafka, events)
     wanted = {**expect(events), **expect_of_machines(events)}
     assert counts == {name: len(rows) for name, rows in wanted.items()}

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from streaming.lease import FILE_NAME, Lease, hold_lease
+from streaming.lake.lease import FILE_NAME, Lease, hold_lease
 from zklake.errors import LakeError
 
 HOLD = """
 import sys, threading
-from streaming.lease import Lease
+from streaming.lake.lease import Lease
 Lease(sys.argv[1], "c", 0.6).acquire(threading.Event(), take_over=False, on_lost=print)
 print("held", flush=True)
 sys.stdin.read()

@@ -17,7 +17,7 @@ from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.stats import measure_lake
 from lab.aged_lake import World
 from lab.cluster import Cluster
-from streaming.lake import Lake
+from streaming.lake.lake import Lake
 from streaming.maintenance.requests import ask
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Upkeep, maintain
@@ -168,7 +168,7 @@ def test_a_stream_maintains_an_aged_lake_and_nobody_notices(
     list(maintain(str(tmp_path), CLUSTER, ["znode_events"], Policy()))
     assert len(read_table(tmp_path, "znode_events")) < len(after["znode_events"])
     names = ("partition_state", "ownership_history", "consumer_offsets")
-    rebuild(Lake(spark, str(tmp_path), CLUSTER), names, log.name, lambda _: None)
+    rebuild(Lake(str(tmp_path), CLUSTER), names, log.name, lambda _: None)
     for name in names:
         assert read_table(tmp_path, name) == after[name], name
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prometheus_client import generate_latest
 
-from streaming.delta_logs import DeltaLogs, TableLog
+from streaming.lake.delta_logs import DeltaLogs, TableLog
 from streaming.metrics import ClusterMetrics, StreamMetrics
 from streaming.phases import Phases
 

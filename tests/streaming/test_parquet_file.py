@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.fs
 import pytest
 
-from streaming.parquet_file import write_file
+from streaming.lake.parquet_file import write_file
 
 ROOM = 100_000
 

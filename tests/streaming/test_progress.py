@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from delta_tables import reading
 from delta_tables.tables.quarantine import QUARANTINE
-from streaming.progress import leave_log, read_progress
-from streaming.table_writer import TableWriter
+from streaming.lake.progress import leave_log, read_progress
+from streaming.lake.writer import TableWriter
 from tests.delta_tables.empty_lake import make_empty_lake
 
 

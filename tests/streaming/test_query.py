@@ -10,8 +10,7 @@ from pyspark.sql import SparkSession
 from delta_tables import reading
 from lab.cluster import Cluster
 from streaming.daemon import run_once
-from streaming.kept import read_all
-from streaming.lake import Lake
+from streaming.lake.events import read_all
 from streaming.query import Stream
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
@@ -128,8 +127,11 @@ def test_bad_records_of_a_re_created_topic_are_set_aside_too(
     ]
     # At the same offset as in the log before: both are kept, and both would take their places.
     assert [offset for offset, text in found if "{" in text] == [5, 5]
-    lake = Lake(spark, str(tmp_path), "c")
     with monkeypatch.context() as patch:
-        patch.setattr("streaming.parse.VERSION", 2)
-        healed = {(row["log_id"], row["seq"]) for row in read_all(lake).where("v = 2").collect()}
+        patch.setattr("streaming.log.records.VERSION", 2)
+        healed = {
+            (entry.event.log_id, entry.event.seq)
+            for entry in read_all(str(tmp_path), "c", 10_000)
+            if entry.event.v == 2
+        }
     assert healed == {("log-1", 1002), ("log-2", 6003)}

@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from pyspark.sql import SparkSession
 
 from delta_tables import reading
-from streaming.lake import _SMALL, Lake
+from delta_tables.reading import read_marker
+from streaming.lake.lake import Lake
+from streaming.lake.progress import read_progress
 from streaming.maintenance.retention import EVENTS_MARK, Policy
 from streaming.maintenance.upkeep import maintain
-from streaming.rebuild import rebuild
+from streaming.rebuild import check_names, rebuild
 from tests.streaming.story import Story, registration
-from tests.streaming.test_job import TOPIC, Log, encoded
+from tests.streaming.test_batch import TOPIC, Log, encoded
 from tests.streaming.test_law_lake import TOPIC as LAW_TOPIC
 from tests.streaming.test_law_lake import Crash, CrashingLake, Kafka, make_log
 from zklake.errors import LakeError
 from zklake.events.envelope import Frame, Stat
-
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 # In the past by whatever clock: only then something in it is old.
 FIRST = datetime.now(UTC).replace(hour=3) - timedelta(days=10)
@@ -30,7 +29,7 @@ LIVES = ("broker_membership", "controller")
 
 
 def remake(log: Log, *names: str) -> None:
-    rebuild(Lake(log.spark, log.lake, "c"), names, TOPIC, lambda _: None)
+    rebuild(Lake(log.lake, "c"), names, TOPIC, lambda _: None)
 
 
 def read_tables(log: Log) -> dict[str, list[dict[str, Any]]]:
@@ -74,10 +73,8 @@ def live_for_days() -> Story:
     return story
 
 
-def test_how_ephemerals_ended_is_the_same_when_their_births_were_trimmed(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    log = Log(spark, tmp_path, encoded(live_for_days().events))
+def test_how_ephemerals_ended_is_the_same_when_their_births_were_trimmed(tmp_path: Path) -> None:
+    log = Log(tmp_path, encoded(live_for_days().events))
     log.fold(len(log.values))
     before = read_tables(log)
     ends = {row["broker_id"]: row["ended_by"] for row in before["broker_membership"]}
@@ -94,12 +91,12 @@ def test_how_ephemerals_ended_is_the_same_when_their_births_were_trimmed(
 
 
 def test_records_of_a_newer_version_take_their_place(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = Story().register(1, czxid=10).alter(1, czxid=10, version=2, zxid=11, port=9093)
     story.leave(1, czxid=10, zxid=20)
     story.events[2] = structs.replace(story.events[2], v=2)
-    log = Log(spark, tmp_path, encoded(story.events))
+    log = Log(tmp_path, encoded(story.events))
     log.fold(2, len(log.values))
     ports = "SELECT port, valid_to_seq, ended_by FROM broker_membership ORDER BY valid_from_seq"
     unaware = [{"port": 9092, "valid_to_seq": 1003, "ended_by": "deleted"}]
@@ -111,30 +108,31 @@ def test_records_of_a_newer_version_take_their_place(
 
     remake(log, "broker_membership")
     assert log.rows(ports) == unaware, "this zklake still cannot read it"
-    monkeypatch.setattr("streaming.parse.VERSION", 2)
-    # Once written by the driver, once by Spark, as many rows are.
-    for most in (_SMALL, 0):
-        monkeypatch.setattr("streaming.lake._SMALL", most)
-        remake(log, "broker_membership")
-        assert log.rows(ports) == [
-            {"port": 9092, "valid_to_seq": 1002, "ended_by": "changed"},
-            {"port": 9093, "valid_to_seq": 1003, "ended_by": "deleted"},
-        ]
+    monkeypatch.setattr("streaming.log.records.VERSION", 2)
+    remake(log, "broker_membership")
+    assert log.rows(ports) == [
+        {"port": 9092, "valid_to_seq": 1002, "ended_by": "changed"},
+        {"port": 9093, "valid_to_seq": 1003, "ended_by": "deleted"},
+    ]
 
 
-def test_a_table_ahead_of_the_events_is_not_rebuilt(spark: SparkSession, tmp_path: Path) -> None:
-    kafka = Kafka(spark, tmp_path, make_log(seed=59, length=35))
-    lake = CrashingLake(spark, kafka.path, "law")
+def test_a_table_ahead_of_the_events_is_not_rebuilt(tmp_path: Path) -> None:
+    kafka = Kafka(tmp_path, make_log(seed=59, length=35))
+    lake = CrashingLake(kafka.path, "law")
     kafka.fold(20, lake, most=1)
     lake.victim = "znode_events"
     with pytest.raises(Crash):
         kafka.fold(20, lake)
     lake.victim = ""
-    before = kafka.read("broker_membership")
-    with pytest.raises(LakeError, match=r"broker_membership is ahead of znode_events.*--once"):
-        rebuild(lake, ["broker_membership"], LAW_TOPIC, lambda _: None)
-    assert kafka.read("broker_membership") == before
+    seq = read_progress(kafka.path, "law", LAW_TOPIC).seq
+    ahead = [n for n in check_names(()) if read_marker(kafka.path, "law", n, "log-1") > seq]
+    before = {name: kafka.read(name) for name in ahead}
+    assert ahead
+    for name in ahead:
+        with pytest.raises(LakeError, match=rf"{name} is ahead of znode_events.*--once"):
+            rebuild(lake, [name], LAW_TOPIC, lambda _: None)
+    assert {name: kafka.read(name) for name in ahead} == before
     kafka.fold(20)
-    after = kafka.read("broker_membership")
-    rebuild(lake, ["broker_membership"], LAW_TOPIC, lambda _: None)
-    assert kafka.read("broker_membership") == after
+    after = {name: kafka.read(name) for name in ahead}
+    rebuild(lake, ahead, LAW_TOPIC, lambda _: None)
+    assert {name: kafka.read(name) for name in ahead} == after

@@ -9,10 +9,10 @@ import msgspec
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
-from streaming import recall_crew
-from streaming.machines.recalling import recall_standing
-from streaming.machines.standing import Standing
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.context import Context
+from streaming.fold.recalling import recall_standing
+from streaming.fold.standing import Standing
+from streaming.lake import recall_crew
 from zklake.events.envelope import Event
 from zklake.events.samples import GroupState, Member, TopicPartitions
 
@@ -61,7 +61,7 @@ def test_groups_are_recalled_as_they_were_followed(tmp_path: Path) -> None:
     followed = Standing()
     for seq, state in enumerate(STATES):
         event = Event("c", "log", seq, "group_state", 5, group_state=state)
-        followed.follow(event, Surroundings())
+        followed.follow(event, Context())
     tables = {"znode_events": write_events(tmp_path / "znode_events")}
     groups = recall_crew._read_groups(tables, len(STATES))
     recalled = recall_standing(group_rows=groups)

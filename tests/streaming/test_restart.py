@@ -5,15 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-from pyspark.sql import SparkSession
-
-from streaming.progress import read_progress
+from streaming.lake.progress import read_progress
 from tests.streaming.story import Story
-from tests.streaming.test_job import TOPIC, Log, encoded
+from tests.streaming.test_batch import TOPIC, Log, encoded
 from zklake.events.envelope import Stat, decode
-
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:unclosed <socket")]
 
 BREAKS = "SELECT op, seq, kafka_offset, missed FROM znode_events WHERE op LIKE 'seq_%' ORDER BY seq"
 SET_ASIDE = "SELECT kafka_offset, reason FROM quarantine ORDER BY kafka_offset"
@@ -28,10 +23,10 @@ def find_gaps(log: Log) -> list[dict[str, Any]]:
     return log.rows("SELECT reason, valid_from_seq FROM log_gaps ORDER BY valid_from_seq")
 
 
-def test_a_hole_is_told_once(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_hole_is_told_once(tmp_path: Path) -> None:
     story = make_story()
     story.add(op="heartbeat", path="/", seq=1006)
-    log = Log(spark, tmp_path, encoded(story.events))
+    log = Log(tmp_path, encoded(story.events))
     log.fold(4)
     hole = {"op": "seq_hole", "seq": 1005, "kafka_offset": 3, "missed": 3}
     assert log.rows(BREAKS) == [hole]
@@ -48,13 +43,11 @@ def test_a_hole_is_told_once(spark: SparkSession, tmp_path: Path) -> None:
     assert ended == [{"ended_by": "deleted", "valid_to_seq": 1007}]
 
 
-def test_a_record_that_comes_again_is_set_aside_and_told_once(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_record_that_comes_again_is_set_aside_and_told_once(tmp_path: Path) -> None:
     story = make_story()
     good, again = encoded(story.events), encoded(story.events[1:2])
     beat = encoded(story.add(op="heartbeat", path="/").events[-1:])
-    log = Log(spark, tmp_path, [*good, *again, *beat])
+    log = Log(tmp_path, [*good, *again, *beat])
     log.fold(5)
     repeat = {"op": "seq_repeat", "seq": 1003, "kafka_offset": 3, "missed": None}
     aside = [{"kafka_offset": 3, "reason": "seq 1001 stands at an earlier offset already"}]
@@ -72,11 +65,11 @@ def test_a_record_that_comes_again_is_set_aside_and_told_once(
     assert [gap["reason"] for gap in find_gaps(log)] == ["seq_repeat"]
 
 
-def test_a_record_may_come_again_in_a_later_batch(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_record_may_come_again_in_a_later_batch(tmp_path: Path) -> None:
     """Only how far the log was read is known of the earlier ones."""
     story = make_story()
     again = encoded(story.events[:2])
-    log = Log(spark, tmp_path, encoded(story.events))
+    log = Log(tmp_path, encoded(story.events))
     log.fold(3)
     log.values += [*again, *encoded(story.leave(1, czxid=10, zxid=20).events[-1:])]
     log.fold(4, 5, 6)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from streaming.frames import Closure
-from streaming.rounds import Rounds
+from streaming.fold.frames import Closure, Rounds
 from zklake.events.envelope import Event
 from zklake.events.samples import GroupReading, LogEnds, Round
 

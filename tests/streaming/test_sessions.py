@@ -1,15 +1,17 @@
 from __future__ import annotations
 
-from streaming.frames import Closure
-from streaming.sessions import Sessions
+from streaming.fold.sessions import Ephemeral, SessionRuns
+from streaming.log.continuity import Entry
 from zklake.events.envelope import Event, Stat
 
-MEMBER, OWNER = "/consumers/g/ids/g_a", "/consumers/g/owners/t/0"
-KINDS = {MEMBER: "consumer", OWNER: "owner"}
+MEMBER, OWNER, UNREAD = "/consumers/g/ids/g_a", "/consumers/g/owners/t/0", "/consumers/g/owners/t/1"
+KINDS = {MEMBER: "consumer", OWNER: "owner", UNREAD: "owner"}
+# Who is alive, and in which session; of the third nobody could read it.
+SESSIONS = {MEMBER: 7, OWNER: 7, UNREAD: None}
 
 
-def create(seq: int, path: str, session: int = 7, at: int = 0) -> Event:
-    stat = Stat(czxid=seq, version=0, ephemeral_owner=session)
+def create(seq: int, path: str, at: int = 0) -> Event:
+    stat = Stat(czxid=seq, version=0, ephemeral_owner=9)
     return Event("c", "l", seq, "create", at, path=path, kind=KINDS[path], stat=stat)
 
 
@@ -25,75 +27,87 @@ def sample(seq: int, at: int = 0) -> Event:
     return Event("c", "l", seq, "group_commit", at)
 
 
-BORN = [create(1, MEMBER), create(2, OWNER)]
-Told = tuple[list[tuple[int, int]], int | None]
+class Log:
+    """Takes events through; `released` are seqs, `closing` those that end a session."""
+
+    def __init__(self) -> None:
+        self.alive = dict(SESSIONS)
+        self.released: list[int] = []
+        self.closing: list[int] = []
+        self.runs = SessionRuns(self._find, self._count)
+
+    def _find(self, entry: Entry) -> Ephemeral:
+        path = entry.event.path or ""
+        return Ephemeral((path,), self.alive.get(path), True)
+
+    def _count(self, session: int) -> int:
+        return [*self.alive.values()].count(session)
+
+    def take(self, *events: Event, final: bool = False) -> tuple[list[int], int | None]:
+        """(deletes that end a session, from where on events are held back)."""
+        for event in events:
+            for entry, closes_session in self.runs.take(Entry(event, 0)):
+                self._note(entry.event, closes_session)
+        for entry, closes_session in self.runs.release() if final else ():
+            self._note(entry.event, closes_session)
+        return self.closing, self.runs.held_seq
+
+    def _note(self, event: Event, closes_session: bool) -> None:
+        self.released.append(event.seq)
+        self.closing += [event.seq] if closes_session else []
+        if event.op == "delete":
+            self.alive.pop(event.path or "", None)
 
 
-def follow(*events: Event, last: int | None = None, final: bool = False) -> Told:
-    return Sessions().follow([*BORN, *events], {}, last or events[-1].seq, final=final)
+def take(*events: Event, final: bool = False) -> tuple[list[int], int | None]:
+    log = Log()
+    told = log.take(*events, final=final)
+    held = [] if told[1] is None else [e.seq for e in events if e.seq >= told[1]]
+    assert [*log.released, *held] == [event.seq for event in events], "the order is kept"
+    return told
 
 
 def test_all_ephemerals_in_one_run_end_a_session() -> None:
-    assert follow(delete(3, OWNER), delete(4, MEMBER)) == ([(3, 4)], None)
+    assert take(delete(3, OWNER), delete(4, MEMBER)) == ([3, 4], None)
 
 
 def test_a_heartbeat_inside_the_run_does_not_break_it() -> None:
-    assert follow(delete(3, OWNER), beat(4), delete(5, MEMBER)) == ([(3, 5)], None)
+    assert take(delete(3, OWNER), beat(4), delete(5, MEMBER)) == ([3, 5], None)
 
 
 def test_a_sample_inside_the_run_does_not_break_it() -> None:
-    assert follow(delete(3, OWNER), sample(4), delete(5, MEMBER)) == ([(3, 5)], None)
-    assert follow(delete(3, OWNER), sample(4, at=500), delete(5, MEMBER)) == ([(5, 5)], None)
-    assert follow(delete(3, OWNER), sample(4)) == ([], 3), "it waits with the run"
-
-
-def test_the_last_ephemeral_alone_is_a_run_of_its_own() -> None:
-    between = create(4, OWNER, session=9)
-    assert follow(delete(3, OWNER), between, delete(5, MEMBER)) == ([(5, 5)], None)
+    assert take(delete(3, OWNER), sample(4), delete(5, MEMBER)) == ([3, 5], None)
+    assert take(delete(3, OWNER), sample(4, at=500), delete(5, MEMBER)) == ([5], None)
+    assert take(delete(3, OWNER), sample(4)) == ([], 3), "it waits with the run"
 
 
 def test_another_event_between_breaks_the_run() -> None:
-    assert follow(delete(3, OWNER), delete(5, MEMBER)) == ([(5, 5)], None)
+    assert take(delete(3, OWNER), create(4, OWNER), delete(5, MEMBER)) == ([5], None)
 
 
 def test_a_late_delete_begins_another_run() -> None:
-    assert follow(delete(3, OWNER), delete(4, MEMBER, at=500)) == ([(4, 4)], None)
+    assert take(delete(3, OWNER), delete(4, MEMBER, at=500)) == ([4], None)
+
+
+def test_what_nobody_could_read_shares_the_end_of_the_run_it_stands_in() -> None:
+    assert take(delete(3, OWNER), delete(4, UNREAD), delete(5, MEMBER)) == ([3, 4, 5], None)
+    assert take(delete(3, UNREAD), delete(4, OWNER), delete(5, MEMBER)) == ([4, 5], None)
 
 
 def test_inferred_deletes_are_none() -> None:
-    assert follow(delete(3, OWNER, origin="resync"), delete(4, MEMBER, origin="resync")) == (
-        [],
-        None,
-    )
+    told = take(delete(3, OWNER, origin="resync"), delete(4, MEMBER, origin="resync"))
+    assert told == ([], None)
 
 
 def test_an_undecided_run_waits_until_something_decides_it() -> None:
-    sessions = Sessions()
-    assert sessions.follow([*BORN, delete(3, OWNER)], {}, 3, final=False) == ([], 3)
-    assert set(sessions.alive) == {MEMBER, OWNER}, "the run was taken back"
-    assert sessions.follow([delete(3, OWNER), delete(4, MEMBER)], {}, 4, final=False) == (
-        [(3, 4)],
-        None,
-    )
+    log = Log()
+    assert log.take(delete(3, OWNER)) == ([], 3)
+    assert log.released == []
+    assert log.take(delete(4, MEMBER)) == ([3, 4], None)
 
 
 def test_a_later_event_a_late_heartbeat_or_the_end_decide() -> None:
-    assert follow(delete(3, OWNER), last=4) == ([], None)
-    assert follow(delete(3, OWNER), beat(4, at=500)) == ([], None)
-    assert follow(delete(3, OWNER), beat(4, at=499)) == ([], 3)
-    assert follow(delete(3, OWNER), final=True) == ([], None)
-
-
-def test_a_frame_that_does_not_meet_an_ephemeral_takes_it() -> None:
-    sync = Event("c", "l", 5, "in_sync", 0)
-    closure = Closure("c", 3, 5, 0)
-    seen = create(4, OWNER)
-    sessions = Sessions()
-    told = sessions.follow([*BORN, seen, sync, delete(6, OWNER)], {5: closure}, 6, final=False)
-    assert told == ([(6, 6)], None), "the member is gone: the owner was the last of its session"
-
-
-def test_missing_heartbeats_are_no_breaks_in_a_rebuild() -> None:
-    events = [*BORN, delete(3, OWNER), delete(5, MEMBER)]
-    assert Sessions().follow(events, {}, 5, final=True, breaks=()) == ([(3, 5)], None)
-    assert Sessions().follow(events, {}, 5, final=True, breaks={5}) == ([(5, 5)], None)
+    assert take(delete(3, OWNER), create(4, UNREAD)) == ([], None)
+    assert take(delete(3, OWNER), beat(4, at=500)) == ([], None)
+    assert take(delete(3, OWNER), beat(4, at=499)) == ([], 3)
+    assert take(delete(3, OWNER), final=True) == ([], None)

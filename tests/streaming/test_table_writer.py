@@ -11,8 +11,8 @@ from deltalake import DeltaTable
 from delta_tables import reading
 from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.quarantine import QUARANTINE
-from streaming.delta_logs import DeltaLogs
-from streaming.table_writer import Mark, TableWriter
+from streaming.lake.delta_logs import DeltaLogs
+from streaming.lake.writer import Mark, TableWriter
 from tests.delta_tables.empty_lake import make_empty_lake
 from zklake.errors import LakeError
 
@@ -70,14 +70,21 @@ def test_open_rows_are_replaced_and_closed_ones_stay(lake: str) -> None:
     assert delta.version() == 3
 
 
+def replace_all(writer: TableWriter, rows: pa.Table, mark: Mark) -> None:
+    made = writer.replace_all()
+    made.add(rows)
+    made.commit(mark)
+    assert made.rows == rows.num_rows
+
+
 def test_every_row_is_replaced_whatever_its_partition(lake: str) -> None:
     writer = open_writer(lake)
     ended = [make_row("a", 1, ended=BORN), make_row("b", 2, ended=BORN + dt.timedelta(days=1))]
     writer.replace_open(frame(lake, *ended, make_row("c", 3)), Mark("l", 3))
-    writer.replace_all(frame(lake, make_row("e", 1, ended=BORN), make_row("d", 4)), Mark("l", 3))
+    replace_all(writer, frame(lake, make_row("e", 1, ended=BORN), make_row("d", 4)), Mark("l", 3))
     assert read(lake) == [("e", False), ("d", True)]
     assert reading.read_marker(lake, CLUSTER, "partition_state", "l") == 3
-    writer.replace_all(frame(lake), Mark("l", 5))
+    replace_all(writer, frame(lake), Mark("l", 5))
     assert read(lake) == []
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from delta_tables import reading
 from lab.cluster import Cluster
 from streaming.daemon import run_once
-from streaming.lease import FILE_NAME
+from streaming.lake.lease import FILE_NAME
 from streaming.metrics import StreamMetrics
 from streaming.query import Stream
 from streaming.trouble import BatchFailed
@@ -69,10 +69,12 @@ def test_one_cluster_that_fails_does_not_end_the_other(
         Worker(Stream(cluster.bootstrap, topic.name, name, str(tmp_path), trigger_ms=100), metrics)
         for name, topic in topics.items()
     )
-    story = Story("a").register(1, czxid=10)
+    story, old = Story("a").register(1, czxid=10), Story("b", "log-1").register(1, czxid=10)
     topics["a"].write(story.events)
-    topics["b"].write(Story("b", "log-1").register(1, czxid=10).events)
-    topics["b"].write(Story("b", "log-2").register(1, czxid=10).register(2, czxid=11).events[2:])
+    topics["b"].write(old.events)
+    run_once(spark, b.stream)
+    topics["b"].recreate()
+    topics["b"].write(Story("b", "log-2").register(1, czxid=10).register(2, czxid=11).events)
     with running(spark, a, b):
         wait_for(lambda: b.error is not None, b)
         assert isinstance(b.error, OtherLog)

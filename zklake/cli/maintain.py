@@ -74,7 +74,7 @@ def _plan(settings: Settings, name: str, policy: Policy) -> list[Step]:
 
 def maintain_tables(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Do it under the lake's lease, or have it done by the stream that holds it."""
-    from streaming.lease import LeaseHeld, hold_lease
+    from streaming.lake.lease import LeaseHeld, hold_lease
     from streaming.maintenance.requests import ask
     from streaming.maintenance.retention import read_policy
     from streaming.maintenance.upkeep import maintain as maintain_lake

@@ -48,22 +48,17 @@ def rebuild(
 
 
 def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int]:
-    """Rebuild under the lake's lease, with a Spark of its own; the number of rows by table."""
-    from streaming.lake import Lake as WrittenLake
-    from streaming.lease import hold_lease
-    from streaming.machines.registry import read_rules
+    """Rebuild under the lake's lease; the number of rows by table."""
+    from streaming.fold.rules import read_rules
+    from streaming.lake.lake import Lake as WrittenLake
+    from streaming.lake.lease import hold_lease
     from streaming.rebuild import check_names, rebuild
-    from streaming.session import build_session
 
     names = check_names(tables)
     path, cluster = find_lake(settings), settings.cluster
     with hold_lease(path, cluster):
-        spark = build_session("zklake-rebuild", driver_memory=settings.stream.driver_memory)
-        try:
-            lake = WrittenLake(spark, path, cluster)
-            return rebuild(lake, names, name_topics(cluster).events, _say, read_rules(settings))
-        finally:
-            spark.stop()
+        lake, topic = WrittenLake(path, cluster), name_topics(cluster).events
+        return rebuild(lake, names, topic, _say, read_rules(settings))
 
 
 def _say(text: str) -> None:

@@ -67,8 +67,8 @@ def stream(
 
 def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream]:
     """What the settings say about the logs and the lake."""
-    from streaming.kafka_client import translate_options
-    from streaming.machines.registry import read_rules
+    from streaming.fold.rules import read_rules
+    from streaming.log.kafka_client import translate_options
     from streaming.query import Stream
 
     translate_options(settings.log.client)  # what it refuses is refused before Spark starts

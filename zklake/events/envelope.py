@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from zklake.events.payloads.reading import Int32, Int64
 from zklake.events.samples import GroupCommits, GroupState, LogEnds
 
 # Raised when a reader of the previous version would misread an event; added fields do not count.
@@ -18,6 +19,11 @@ VERSION = 1
 # A new log starts at (birth in seconds) × 2^20: seq keeps rising across re-created logs, backfilled
 # history fits before it, and it stays below 2^53, so that JSON readers keep every digit.
 SEQ_PER_SECOND = 1 << 20
+Seq = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+
+# Deletes of one transaction reach the watcher together: those that come this close may be the end
+# of one session. The watcher puts no sample between them, and the stream tells by it what ended.
+SESSION_RUN_MS = 500
 
 Op = Literal[
     "create",  # a znode came to be
@@ -70,17 +76,17 @@ GapReason = Literal[
 class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
     """ZooKeeper's stat; a field that is not known is absent."""
 
-    czxid: int | None = None
-    mzxid: int | None = None
-    pzxid: int | None = None
-    ctime: int | None = None
-    mtime: int | None = None
-    version: int | None = None
-    cversion: int | None = None
-    aversion: int | None = None
-    ephemeral_owner: int | None = None
-    data_length: int | None = None
-    num_children: int | None = None
+    czxid: Int64 | None = None
+    mzxid: Int64 | None = None
+    pzxid: Int64 | None = None
+    ctime: Int64 | None = None
+    mtime: Int64 | None = None
+    version: Int32 | None = None
+    cversion: Int32 | None = None
+    aversion: Int32 | None = None
+    ephemeral_owner: Int64 | None = None
+    data_length: Int32 | None = None
+    num_children: Int32 | None = None
 
 
 class Gap(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,11 +97,11 @@ class Gap(msgspec.Struct, frozen=True, omit_defaults=True):
     # Why the watcher could not see.
     reason: GapReason
     # The last moment at which the watcher still saw everything.
-    from_ms: int | None = None
+    from_ms: Int64 | None = None
     # The last zxid seen by then.
-    from_zxid: int | None = None
+    from_zxid: Int64 | None = None
     # Lives (create + delete) under the event's path that came and went unseen, by cversion.
-    lives: int | None = None
+    lives: Int32 | None = None
     # True when the server has only one-shot watches: changes between two looks become one.
     coalescing: bool = False
 
@@ -108,9 +114,9 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     # none: nothing older is vouched for, the fold closes every open row not re-seen.
     base: Literal["model", "none"] | None = None
     # How many znodes were seen.
-    znodes: int | None = None
+    znodes: Int64 | None = None
     # How many of them the watcher may not read.
-    unreadable: int | None = None
+    unreadable: Int64 | None = None
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -121,14 +127,14 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     # Born with the log: another id is another history.
     log_id: str
     # The place in the log: one more than the record before.
-    seq: int
+    seq: Seq
     # What happened.
     op: Op
     # The watcher's clock; it never goes back within a log.
-    observed_at_ms: int
+    observed_at_ms: Int64
     # The contract's version; a reader that meets a higher one sets the record aside.
     # (A factory, so that omit_defaults leaves it on the wire.)
-    v: int = msgspec.field(default_factory=lambda: VERSION)
+    v: Int32 = msgspec.field(default_factory=lambda: VERSION)
     # The znode, as seen inside the chroot; ids of delegation tokens are keyed hashes, and so is
     # what follows `...~`, where a name is longer than 4096 characters or the path above it than
     # 12288: lives below such a path are not counted.
@@ -136,11 +142,11 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     # The kind of znode, from the table below.
     kind: str | None = None
     # The transaction that did it, where it is known.
-    zxid: int | None = None
+    zxid: Int64 | None = None
     # Else the transaction lies not before this one,
-    zxid_min: int | None = None
+    zxid_min: Int64 | None = None
     # and not after this one.
-    zxid_max: int | None = None
+    zxid_max: Int64 | None = None
     # The data, when its bytes are UTF-8; absent when there is none or it is withheld.
     data: str | None = None
     # The data in base64, when it is not UTF-8.
@@ -156,7 +162,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     # How the watcher came to know.
     origin: Origin | None = None
     # Data versions of this znode, before this event, that nobody saw.
-    missed: int | None = None
+    missed: Int32 | None = None
     # With op gap: what is known of it.
     gap: Gap | None = None
     # With frame_begin and in_sync: which frame.
@@ -169,22 +175,17 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     group_state: GroupState | None = None
 
 
-# ZooKeeper's own sizes: what lies outside was not written by a watcher.
-_Int32 = Annotated[int, msgspec.Meta(ge=-(1 << 31), lt=1 << 31)]
-_Int64 = Annotated[int, msgspec.Meta(ge=-(1 << 63), le=(1 << 63) - 1)]
-
-
 class TreeRow(msgspec.Struct, frozen=True, array_like=True):
     """What was last published of one znode: a value of the compacted tree topic, keyed by path."""
 
-    czxid: _Int64
-    mzxid: _Int64
-    version: _Int32
+    czxid: Int64
+    mzxid: Int64
+    version: Int32
     # Child creates + deletes accounted for so far, in the same count as ZooKeeper's cversion.
-    cversion: _Int32
-    aversion: _Int32
-    num_children: _Int32
-    ephemeral_owner: _Int64
+    cversion: Int32
+    aversion: Int32
+    num_children: Int32
+    ephemeral_owner: Int64
     # 16 hex digits of the keyed hash of the data; empty when the data was never read.
     data_hash: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{16})?$")]
     unreadable: bool = False

@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from zklake.events.payloads.reading import Int64
+
 # Ops of events that carry a sample, each in a field of that name.
 SAMPLE_OPS = ("log_ends", "group_commit", "group_state")
 
@@ -24,13 +26,13 @@ class LogEnd(msgspec.Struct, frozen=True, omit_defaults=True):
     # The topic
     topic: str
     # and the partition.
-    partition: int
+    partition: Int64
     # The leader that was asked; absent when there is none.
-    broker_id: int | None = None
+    broker_id: Int64 | None = None
     # The first offset that is still there.
-    log_start_offset: int | None = None
+    log_start_offset: Int64 | None = None
     # The offset that the next record will get, as a consumer sees it (the high watermark).
-    log_end_offset: int | None = None
+    log_end_offset: Int64 | None = None
     # Why this partition's offsets are not known, in Kafka's words; they are absent then.
     error: str | None = None
 
@@ -39,7 +41,7 @@ class BrokerFailure(msgspec.Struct, frozen=True):
     """A broker that did not answer: of its partitions this round confirms nothing."""
 
     # The broker.
-    broker_id: int
+    broker_id: Int64
     # Why, in the client's words.
     reason: str
 
@@ -51,13 +53,13 @@ class GroupReading(msgspec.Struct, frozen=True, omit_defaults=True):
     source: GroupSource | None = None
     # All that stands in the brokers has been said at or after this seq: what was said only before
     # it is gone. Absent until everything was read once.
-    complete_since_seq: int | None = None
+    complete_since_seq: Int64 | None = None
     # Partitions of __consumer_offsets that are not read to their end: their commits come late.
-    partitions_behind: int = 0
+    partitions_behind: Int64 = 0
     # Commit records seen since the last round, of which the last of each key is said.
-    commits_seen: int = 0
+    commits_seen: Int64 = 0
     # Records that could not be decoded, since the watcher started.
-    unreadable: int = 0
+    unreadable: Int64 = 0
     # What is wrong; while it stands, silence of a group proves nothing.
     reason: str | None = None
 
@@ -72,11 +74,11 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """The end of a round. A slow broker has a round of its own, later, with its own after_seq."""
 
     # The last seq when the requests were sent: whatever stands up to it happened before.
-    after_seq: int
+    after_seq: Int64
     # From the requests to this answer.
-    took_ms: int = 0
+    took_ms: Int64 = 0
     # Brokers that answered: what was last said of their partitions still holds if not said anew.
-    brokers_answered: tuple[int, ...] = ()
+    brokers_answered: tuple[Int64, ...] = ()
     # Brokers that did not; in a base also those that have not answered yet.
     brokers_failed: tuple[BrokerFailure, ...] = ()
     # True in the first round of a watcher, and once per watcher.frame_interval_s: what was said of
@@ -105,17 +107,17 @@ class Commit(msgspec.Struct, frozen=True, omit_defaults=True):
     # the topic
     topic: str
     # and the partition.
-    partition: int
+    partition: Int64
     # The next offset to read; absent in a tombstone.
-    committed_offset: int | None = None
+    committed_offset: Int64 | None = None
     # The leader epoch of the last record read, where the client told it.
-    leader_epoch: int | None = None
+    leader_epoch: Int64 | None = None
     # The client's own note, cut to 200 characters, control characters replaced.
     metadata: str | None = None
     # The coordinator's clock at the commit; absent where the source does not tell.
-    commit_at_ms: int | None = None
+    commit_at_ms: Int64 | None = None
     # When the offset expires, where the client asked for it (before 2.1).
-    expire_at_ms: int | None = None
+    expire_at_ms: Int64 | None = None
     # True: the offset was deleted or has expired.
     tombstone: bool = False
 
@@ -133,7 +135,7 @@ class TopicPartitions(msgspec.Struct, frozen=True):
     # The topic
     topic: str
     # and its partitions.
-    partitions: tuple[int, ...]
+    partitions: tuple[Int64, ...]
 
 
 class Member(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -148,9 +150,9 @@ class Member(msgspec.Struct, frozen=True, omit_defaults=True):
     # and where it connected from.
     client_host: str | None = None
     # Session
-    session_timeout_ms: int | None = None
+    session_timeout_ms: Int64 | None = None
     # and rebalance timeout.
-    rebalance_timeout_ms: int | None = None
+    rebalance_timeout_ms: Int64 | None = None
     # Topics subscribed to; absent where the protocol is not the consumers', where it is not told,
     # and where the group did not fit a record with them.
     subscription: tuple[str, ...] | None = None
@@ -166,7 +168,7 @@ class GroupState(msgspec.Struct, frozen=True, omit_defaults=True):
     # Stable or Empty as told by the offsets topic; the broker's word where groups are asked.
     state: str | None = None
     # Grows by one with each rebalance; absent where groups are asked.
-    generation: int | None = None
+    generation: Int64 | None = None
     # "consumer", "connect", or another; "" for a group that only commits.
     protocol_type: str | None = None
     # The assignor chosen, such as range.
@@ -174,11 +176,11 @@ class GroupState(msgspec.Struct, frozen=True, omit_defaults=True):
     # The member that computed the assignment.
     leader: str | None = None
     # The coordinator's clock when it was so.
-    at_ms: int | None = None
+    at_ms: Int64 | None = None
     # Its members; absent where they did not fit a record (fidelity oversize).
     members: tuple[Member, ...] | None = None
     # How many there are, also where they did not fit.
-    member_count: int | None = None
+    member_count: Int64 | None = None
     # True: the group is gone.
     tombstone: bool = False
 

@@ -8,13 +8,12 @@ from itertools import pairwise
 from random import Random
 from typing import Any, NamedTuple
 
-from streaming.frames import Frames
-from streaming.machines.crew import Beginner, Crew
-from streaming.machines.machine import Machine
-from streaming.machines.standing import Standing
-from streaming.sessions import Sessions
-from streaming.steps.log_gaps import find_blindness, fold_log_gaps
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.cluster import ClusterFold
+from streaming.fold.context import Context
+from streaming.fold.crew import Beginner, Crew
+from streaming.fold.machine import Machine
+from streaming.fold.standing import Standing
+from streaming.log.continuity import Entry
 from zklake.events.envelope import Event
 
 Row = dict[str, Any]
@@ -33,23 +32,27 @@ class Stop(NamedTuple):
 MakeMachine = Callable[[Stop], Machine]
 
 
-def find_surroundings(events: list[Event]) -> Surroundings:
-    """What the stream's driver learns of a log, with all its heartbeats, before it folds it."""
-    frames, cluster = Frames(), events[0].cluster
-    found = {event.seq: frames.follow(event) for event in events}
-    closures = {seq: closure for seq, closure in found.items() if closure is not None}
-    ended, _ = Sessions().follow(events, closures, events[-1].seq, final=True)
-    session_closes = frozenset(
-        (cluster, event.seq)
-        for event in events
-        if event.op == "delete" and any(first <= event.seq <= last for first, last in ended)
-    )
-    gaps = fold_log_gaps((), events, Surroundings())
-    return Surroundings(
-        session_closes,
-        {(cluster, seq): closure for seq, closure in closures.items()},
-        find_blindness(gaps),
-    )
+Contexts = dict[int, Context]
+
+
+class _Recorder:
+    """Stands where the machines do, and remembers what they would be told."""
+
+    def __init__(self) -> None:
+        self.contexts: Contexts = {}
+
+    def apply(self, event: Event, context: Context) -> None:
+        self.contexts[event.seq] = context
+
+
+def find_contexts(events: list[Event]) -> Contexts:
+    """What the walk knows of each event of a log, with all its heartbeats, by seq."""
+    fold, recorder = ClusterFold(events[0].cluster), _Recorder()
+    fold.crew = recorder  # type: ignore[assignment]
+    for event in events:
+        list(fold.apply(Entry(event, 0)))
+    list(fold.finish())
+    return recorder.contexts
 
 
 def keep(events: list[Event]) -> list[Event]:
@@ -88,7 +91,7 @@ class Lake:
 
 def stream(
     events: list[Event],
-    around: Surroundings,
+    contexts: Contexts,
     make: MakeMachine,
     tables: Sequence[str],
     dice: Random,
@@ -100,18 +103,18 @@ def stream(
     crew, lake = Crew(Standing(), [make(Stop(cluster, Standing(), {}, {}, []))]), Lake(tables)
     edges = sorted(dice.randint(0, len(events)) for _ in range(6))
     for first, last in pairwise([0, *edges, len(events)]):
-        crew.follow(events[first:last], around)
+        follow(crew, events[first:last], contexts)
         has_crashed = stops and dice.random() < 0.2
         if has_crashed or dice.random() < 0.8:
             lake.write(crew, idle=dice.random() < 0.2, most=1 if has_crashed else 9)
         if has_crashed or (stops and dice.random() < 0.4):
-            crew = _begin_anew(cluster, events[:last], make, lake, around)
+            crew = _begin_anew(cluster, events[:last], make, lake, contexts)
     lake.write(crew, idle=True)
     return lake.rows()
 
 
 def _begin_anew(
-    cluster: str, events: list[Event], make: MakeMachine, lake: Lake, around: Surroundings
+    cluster: str, events: list[Event], make: MakeMachine, lake: Lake, contexts: Contexts
 ) -> Crew:
     """From what is written, as of the table that is behind."""
     seq = min(lake.seqs.values())
@@ -119,5 +122,11 @@ def _begin_anew(
     rows, seqs = lake.rows(), dict(lake.seqs)
     beginner = Beginner(seq, lambda standing: make(Stop(cluster, standing, rows, seqs, past)))
     crew = Crew(Standing(), beginners=[beginner])
-    crew.follow(events, around)
+    follow(crew, events, contexts)
     return crew
+
+
+def follow(crew: Crew, events: list[Event], contexts: Contexts) -> None:
+    """Take events through the machines."""
+    for event in events:
+        crew.apply(event, contexts[event.seq])

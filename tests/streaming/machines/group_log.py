@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from streaming.frames import Closure
-from streaming.machines.changes import Change
-from streaming.machines.machine import Taken
-from streaming.machines.rebalances.machine import RebalanceMachine
-from streaming.machines.standing import Standing
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.changes import Change
+from streaming.fold.context import Context
+from streaming.fold.frames import Closure
+from streaming.fold.machine import Taken
+from streaming.fold.rebalances.machine import RebalanceMachine
+from streaming.fold.standing import Standing
 from zklake.events.envelope import Event, Frame, Gap, Stat
 from zklake.events.samples import GroupReading, GroupState, LogEnds, Member, Round, TopicPartitions
 
@@ -36,9 +36,9 @@ class GroupLog:
         self._versions: dict[str, int] = {}
         self._czxids: dict[str, int] = {}
 
-    @property
-    def around(self) -> Surroundings:
-        return Surroundings(frozenset(self.closes), self.closures)
+    def context(self, event: Event) -> Context:
+        place = (CLUSTER, event.seq)
+        return Context(place in self.closes, self.closures.get(place))
 
     def say(self, op: Any, after_ms: int = 10, **fields: Any) -> Event:
         self.now_ms += after_ms
@@ -144,7 +144,7 @@ class GroupLog:
 def follow(log: GroupLog) -> tuple[Standing, list[tuple[Change, ...]]]:
     """The standing after all of it, and the changes of each event."""
     standing = Standing()
-    return standing, [standing.follow(event, log.around) for event in log.events]
+    return standing, [standing.follow(event, log.context(event)) for event in log.events]
 
 
 def fold(log: GroupLog, takes_each: bool = False) -> tuple[list[Row], list[Row]]:
@@ -152,7 +152,8 @@ def fold(log: GroupLog, takes_each: bool = False) -> tuple[list[Row], list[Row]]
     standing, machine = Standing(), RebalanceMachine(CLUSTER)
     ended: list[Row] = []
     for event in log.events:
-        machine.follow(event, standing.follow(event, log.around), standing, log.around)
+        context = log.context(event)
+        machine.follow(event, standing.follow(event, context), standing, context)
         if takes_each and (taken := machine.take()):
             ended += taken["rebalances"].ended_rows
     taken = machine.take(idle=True)
@@ -163,11 +164,13 @@ def fold_cut(log: GroupLog, cut: int, recall: Any) -> tuple[list[Row], list[Row]
     """The same, made anew from its rows and a recalled standing after `cut` events."""
     standing, machine = Standing(), RebalanceMachine(CLUSTER)
     for event in log.events[:cut]:
-        machine.follow(event, standing.follow(event, log.around), standing, log.around)
+        context = log.context(event)
+        machine.follow(event, standing.follow(event, context), standing, context)
     first = machine.take(idle=True).get("rebalances", Taken([], [], -1))
     standing = recall(standing)
     machine = RebalanceMachine(CLUSTER, standing, first.open_rows, seq=first.seq)
     for event in log.events[cut:]:
-        machine.follow(event, standing.follow(event, log.around), standing, log.around)
+        context = log.context(event)
+        machine.follow(event, standing.follow(event, context), standing, context)
     last = machine.take(idle=True)["rebalances"]
     return first.ended_rows + last.ended_rows, last.open_rows

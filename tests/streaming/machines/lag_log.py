@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from streaming.frames import Closure
-from streaming.machines.lag.machine import LagMachine
-from streaming.machines.standing import Standing
-from streaming.steps.row import Row
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.context import Context
+from streaming.fold.frames import Closure
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.row import Row
+from streaming.fold.standing import Standing
 from zklake.events.envelope import Event, Gap, Op, Stat
 from zklake.events.samples import (
     BrokerFailure,
@@ -45,12 +45,12 @@ class LagLog:
         self.now_ms = BIRTH_MS + round(seconds * 1000)
         return self
 
-    def say(self, op: Op, around: Surroundings | None = None, **fields: Any) -> int:
+    def say(self, op: Op, context: Context | None = None, **fields: Any) -> int:
         self.seq += 1
         event = Event("c", "log", self.seq, op, self.now_ms, **fields)
         self.events.append(event)
-        changes = self.standing.follow(event, around or Surroundings())
-        self.machine.follow(event, changes, self.standing, around or Surroundings())
+        changes = self.standing.follow(event, context or Context())
+        self.machine.follow(event, changes, self.standing, context or Context())
         return self.seq
 
     def znode(self, op: Op, path: str, kind: str, data: str | None = None, **stat: Any) -> int:
@@ -144,8 +144,8 @@ class LagLog:
     def in_sync(self, begin_seq: int | None = None) -> int:
         seq = self.seq + 1
         closure = Closure("c", begin_seq or 0, seq, self.now_ms)
-        closures = {} if begin_seq is None else {("c", seq): closure}
-        return self.say("in_sync", Surroundings(closures=closures), path="/")
+        context = Context(closure=None if begin_seq is None else closure)
+        return self.say("in_sync", context, path="/")
 
     def take(self) -> None:
         for table, taken in self.machine.take().items():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from streaming.machines.recalling import recall_standing
-from streaming.machines.standing import Standing
-from streaming.sights import State
+from streaming.fold.life import State
+from streaming.fold.recalling import recall_standing
+from streaming.fold.standing import Standing
 
 
 def recall(standing: Standing) -> Standing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.machines.lag.recalling import Recollection
+from streaming.fold.lag.recalling import Recollection
 from tests.reference.fold.tables import fold_events
 from tests.streaming.machines.driving import Stop
 

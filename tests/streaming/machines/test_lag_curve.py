@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from streaming.machines.lag.curve import HOUR_MS, UNKNOWN, Curve, Seconds
+from streaming.fold.lag.curve import HOUR_MS, UNKNOWN, Curve, Seconds
 
 MINUTE_MS = 60_000
 

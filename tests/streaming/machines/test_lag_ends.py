@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.machines.changes import GroupKey
+from streaming.fold.changes import GroupKey
 from tests.streaming.machines.lag_log import LagLog, seconds, working
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.steps.row import Row
+from streaming.fold.row import Row
 from tests.streaming.machines.lag_log import LagLog, seconds, working
 
 

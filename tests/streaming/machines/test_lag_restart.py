@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.machines.crew import Crew
-from streaming.machines.lag.machine import LagMachine
-from streaming.machines.standing import Standing
-from streaming.steps.row import Row
-from streaming.steps.surroundings import Surroundings
-from tests.streaming.machines.driving import Lake, Stop, find_surroundings, keep
+from streaming.fold.crew import Crew
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.row import Row
+from streaming.fold.standing import Standing
+from tests.streaming.machines.driving import Contexts, Lake, Stop, find_contexts, follow, keep
 from tests.streaming.machines.generated import generate
 from tests.streaming.machines.recollecting import recollect
 from zklake.events.envelope import Event
@@ -17,15 +16,15 @@ from zklake.events.envelope import Event
 LENGTH = 80
 
 
-def begin_anew(lake: Lake, events: list[Event], around: Surroundings) -> Crew:
+def begin_anew(lake: Lake, events: list[Event], contexts: Contexts) -> Crew:
     """From the lake; what log_ends does not hold yet is followed again."""
     seq, standing = lake.seqs["log_ends"], Standing()
     past = [event for event in events if event.seq <= seq]
-    Crew(standing, ()).follow(past, around)
+    follow(Crew(standing, ()), past, contexts)
     stop = Stop("c", standing, lake.rows(), dict(lake.seqs), past)
     machine = LagMachine.recall("c", None, standing, recollect(stop))
     crew = Crew(standing, (machine,))
-    crew.follow([event for event in events if event.seq > seq], around)
+    follow(crew, [event for event in events if event.seq > seq], contexts)
     return crew
 
 
@@ -42,30 +41,30 @@ def finish(crew: Crew, lake: Lake) -> dict[str, list[tuple[str, ...]]]:
 @pytest.mark.parametrize("seed", [1, 8])
 def test_at_every_cut_also_after_a_crash_between_the_two_tables(seed: int) -> None:
     events = keep(generate(seed, "c", LENGTH))
-    around = find_surroundings(events)
+    contexts = find_contexts(events)
     whole = Crew(Standing(), (LagMachine("c"),))
-    whole.follow(events, around)
+    follow(whole, events, contexts)
     wanted = finish(whole, Lake(LagMachine.tables))
     assert all(wanted.values())
     for cut in range(len(events)):
         crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
-        crew.follow(events[: cut // 2], around)
+        follow(crew, events[: cut // 2], contexts)
         lake.write(crew, idle=cut % 4 == 0)
-        crew.follow(events[cut // 2 : cut], around)
+        follow(crew, events[cut // 2 : cut], contexts)
         lake.write(crew, most=1 if cut % 3 == 0 else 2)
-        crew = begin_anew(lake, events[:cut], around)
-        crew.follow(events[cut:], around)
+        crew = begin_anew(lake, events[:cut], contexts)
+        follow(crew, events[cut:], contexts)
         assert finish(crew, lake) == wanted, f"cut at {cut}"
 
 
 def test_a_marker_ahead_leaves_offset_lag_alone() -> None:
     events = keep(generate(1, "c", LENGTH))
-    around = find_surroundings(events)
+    contexts = find_contexts(events)
     crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
-    crew.follow(events, around)
+    follow(crew, events, contexts)
     lake.write(crew, most=1)
     assert lake.seqs["log_ends"] == -1 < lake.seqs["offset_lag"]
     rows: list[Row] = lake.rows()["offset_lag"]
-    again = begin_anew(lake, events, around)
+    again = begin_anew(lake, events, contexts)
     assert set(again.take()) == {"log_ends"}
     assert lake.rows()["offset_lag"] == rows

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.machines.crew import Crew
-from streaming.machines.lag.commits import MOST_WAITING
-from streaming.machines.lag.machine import LagMachine
-from streaming.machines.standing import Standing
-from streaming.steps.surroundings import Surroundings
-from tests.streaming.machines.driving import Lake
+from streaming.fold.context import Context
+from streaming.fold.crew import Crew
+from streaming.fold.lag.commits import MOST_WAITING
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.standing import Standing
+from tests.streaming.machines.driving import Lake, follow
 from tests.streaming.machines.lag_log import LagLog, working
 from tests.streaming.machines.test_lag_restart import begin_anew, finish
 
@@ -48,16 +48,16 @@ def test_a_restart_anywhere_changes_nothing() -> None:
         asked = log.seq
         commit_fast(log, at_s - 1, at_s + 0.5)
         log.at(at_s + 0.5).round({"t": end}, after=asked)
-    around = Surroundings()
+    contexts = {event.seq: Context() for event in log.events}
     whole = Crew(Standing(), (LagMachine("c"),))
-    whole.follow(log.events, around)
+    follow(whole, log.events, contexts)
     wanted = finish(whole, Lake(LagMachine.tables))
     for cut in range(len(log.events)):
         crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
-        crew.follow(log.events[:cut], around)
+        follow(crew, log.events[:cut], contexts)
         lake.write(crew)
-        crew = begin_anew(lake, log.events[:cut], around)
-        crew.follow(log.events[cut:], around)
+        crew = begin_anew(lake, log.events[:cut], contexts)
+        follow(crew, log.events[cut:], contexts)
         assert finish(crew, lake) == wanted, f"cut at {cut}"
 
 

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from streaming.machines.lag.machine import LagMachine
-from streaming.machines.machine import Machine
-from streaming.machines.rebalances.machine import RebalanceMachine
-from streaming.machines.standing import Standing
-from streaming.steps.surroundings import Surroundings
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.machine import Machine
+from streaming.fold.rebalances.machine import RebalanceMachine
+from streaming.fold.standing import Standing
 from tests.reference.fold import generator
 from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import Moment, follow
@@ -24,7 +23,14 @@ from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
 from tests.reference.fold.things import Group, Subject
 from tests.streaming.machines import generated
-from tests.streaming.machines.driving import MakeMachine, Stop, find_surroundings, keep, stream
+from tests.streaming.machines.driving import (
+    Contexts,
+    MakeMachine,
+    Stop,
+    find_contexts,
+    keep,
+    stream,
+)
 from tests.streaming.machines.recollecting import recollect
 from zklake.events.envelope import Event
 
@@ -42,7 +48,7 @@ class Log(NamedTuple):
     """A log, what the stream knows beside it, who was there after each event, and the tables."""
 
     events: list[Event]
-    around: Surroundings
+    contexts: Contexts
     moments: list[Moment]
     tables: dict[str, list[Row]]
 
@@ -55,7 +61,7 @@ def fold(name: str) -> Log:
     events = list({event.seq: event for event in reversed(found)}.values())[::-1]
     moments = follow(keep(events), find_session_closes(events))
     tables = {**fold_lag(moments), "rebalances": fold_rebalances(moments)}
-    return Log(keep(events), find_surroundings(events), moments, tables)
+    return Log(keep(events), find_contexts(events), moments, tables)
 
 
 @pytest.fixture(params=LOGS)
@@ -106,7 +112,7 @@ def explain(got: list[Row], wanted: list[Row]) -> str | None:
 def test_standing_is_who_is_there(log: Log) -> None:
     standing = Standing()
     for moment in log.moments:
-        standing.follow(moment.event, log.around)
+        standing.follow(moment.event, log.contexts[moment.event.seq])
         members = {
             (Group(*group), name): (one.pattern, one.subscription, one.session)
             for group, ones in standing.members.items()
@@ -152,7 +158,7 @@ def test_lag_is_that_of_the_reference(log: Log, stops: bool) -> None:
 def compare(log: Log, make: MakeMachine, tables: Sequence[str], stops: bool) -> list[str]:
     """In which tables the machine differs from the reference, and how."""
     dice = Random(f"{stops}/{log.events[0].cluster}")
-    got = stream(log.events, log.around, make, tables, dice, stops=stops)
+    got = stream(log.events, log.contexts, make, tables, dice, stops=stops)
     said = {t: explain(sort_rows(got[t]), sort_rows(log.tables[t])) for t in tables}
     return [f"{table}: {difference}" for table, difference in said.items() if difference]
 

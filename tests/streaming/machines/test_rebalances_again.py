@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from streaming.machines.rebalances.machine import RebalanceMachine
-from streaming.machines.standing import Standing
+from streaming.fold.rebalances.machine import RebalanceMachine
+from streaming.fold.standing import Standing
 from tests.streaming.machines.group_log import CLUSTER, GroupLog, fold, fold_cut
 from tests.streaming.machines.lake_rows import recall
 
@@ -91,8 +91,11 @@ def storm(members: int, partitions: int) -> GroupLog:
 def count_calls(log: GroupLog) -> int:
     """How many functions of Python the machine calls to follow it."""
     standing, machine = Standing(), RebalanceMachine(CLUSTER)
-    around, calls = log.around, 0
-    followed = [(event, standing.follow(event, around)) for event in log.events]
+    calls = 0
+    followed = [
+        (event, standing.follow(event, log.context(event)), log.context(event))
+        for event in log.events
+    ]
 
     def note(frame: object, what: str, _: object) -> None:
         nonlocal calls
@@ -100,8 +103,8 @@ def count_calls(log: GroupLog) -> int:
 
     sys.setprofile(note)
     try:
-        for event, changes in followed:
-            machine.follow(event, changes, standing, around)
+        for event, changes, context in followed:
+            machine.follow(event, changes, standing, context)
     finally:
         sys.setprofile(None)
     return calls

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from streaming.machines.changes import GroupKey, MemberState, OwnerState, PartitionKey
-from streaming.machines.recalling import recall_standing
-from streaming.machines.standing import Standing
+from streaming.fold.changes import GroupKey, MemberState, OwnerState, PartitionKey
+from streaming.fold.recalling import recall_standing
+from streaming.fold.standing import Standing
 from tests.streaming.machines.group_log import CLUSTER, GroupLog, follow
 from tests.streaming.machines.lake_rows import recall
 from zklake.events.envelope import Event, Gap
@@ -233,5 +233,5 @@ def test_an_event_without_a_path_is_nothing() -> None:
     log = GroupLog()
     for kind in ("consumer", "owner", "topic"):
         event = Event(CLUSTER, "log", 1, "create", 1, kind=kind)
-        assert standing.follow(event, log.around) == ()
+        assert standing.follow(event, log.context(event)) == ()
     assert MemberState("m").state.fidelity == "exact"

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.machines.changes import MemberState
-from streaming.machines.subscriptions import Subscribed
+from streaming.fold.changes import MemberState
+from streaming.fold.subscriptions import Subscribed
 
 TOPICS = ("orders", "bills", "__consumer_offsets")
 

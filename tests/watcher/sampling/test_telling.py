@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from tests.watcher.simulation import Simulation
-from watcher.chronicle import LONGEST_RUN_MS, RUN_MS, Chronicle
+from watcher.chronicle import LONGEST_RUN_MS, Chronicle
 from watcher.messages import DELETED, Connected, Disconnected, Sampled, Tick, WatchEvent
 from watcher.release import Release
-from zklake.events.envelope import decode
+from zklake.events.envelope import SESSION_RUN_MS, decode
 from zklake.events.samples import Commit, GroupCommits, GroupState, LogEnd, LogEnds, Round
 
 SAMPLES = (
@@ -94,9 +94,9 @@ def test_a_sample_waits_for_the_end_of_a_run_of_deletes() -> None:
     chronicle.handle(WatchEvent(5, DELETED, "/consumers/g/owners/t/0"), 2000)
     chronicle.handle(Sampled(SAMPLES[:1], lambda: told.append(1)), 2100)
     chronicle.handle(WatchEvent(5, DELETED, "/consumers/g/ids/m"), 2200)
-    chronicle.handle(Tick(), 2200 + RUN_MS - 1)
+    chronicle.handle(Tick(), 2200 + SESSION_RUN_MS - 1)
     assert not told
-    chronicle.handle(Tick(), 2200 + RUN_MS)
+    chronicle.handle(Tick(), 2200 + SESSION_RUN_MS)
     assert told
     ops = list_ops(chronicle.release)
     assert ops[-1] == "heartbeat" or ops[-1] == "group_state"

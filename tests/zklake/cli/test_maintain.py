@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from delta_tables.stats import measure_lake
-from streaming.lease import FILE_NAME, Lease
+from streaming.lake.lease import FILE_NAME, Lease
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Upkeep
 from tests.aged import CLUSTER, copy_lake, list_files, read_table

@@ -1,0 +1,224 @@
+"""One batch of the log -> one commit in every table it touches; znode_events comes last.
+
+Each table is guarded on its own (interval tables by Delta's transaction marker, znode_events by its
+largest seq, quarantine by offset), so a replay, another cut into batches, or a crash between two
+tables changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from delta_tables.catalog import TABLE_BY_NAME
+from streaming.fold.cluster import ClusterFold
+from streaming.fold.rules import Rules
+from streaming.lake.events import read_entries
+from streaming.lake.lake import Lake
+from streaming.lake.progress import Progress
+from streaming.lake.recall import find_recall_seq, read_markers, recall_cluster
+from streaming.lake.writer import Mark
+from streaming.log.continuity import Continuity, Entry
+from streaming.log.records import Place, Record, Rejected, judge_record
+from streaming.memory import Memory
+from streaming.phases import Phases
+from zklake.errors import OtherLog
+from zklake.events.envelope import Event
+
+# A commit is mostly waiting for files: more threads than cores pay.
+_WRITERS = 4
+
+
+@dataclass
+class Batch:
+    """What one batch held."""
+
+    # Good records, and those put in quarantine.
+    events: int = 0
+    quarantined: int = 0
+    last_seq: int | None = None
+    observed_at_ms: int | None = None
+
+
+@dataclass
+class _Read:
+    """What the records of a batch say."""
+
+    entries: list[Entry] = field(default_factory=list)
+    rejected: list[tuple[Record, str]] = field(default_factory=list)
+
+
+class Fold:
+    """Folds batches into one lake, in order. After an error it must be made anew."""
+
+    def __init__(
+        self,
+        lake: Lake,
+        progress: Progress,
+        topic: str,
+        *,
+        phases: Phases | None = None,
+        rules: Rules | None = None,
+        unfoldable: Mapping[int, str] | None = None,
+    ) -> None:
+        """`unfoldable`: events that failed again and again, by seq, and why."""
+        self.lake, self.progress, self.topic = lake, progress, topic
+        self.rules, self.phases = rules or Rules(), phases or Phases()
+        self._unfoldable = unfoldable or {}
+        self._memory = Memory()
+        self._cluster: ClusterFold | None = None
+        self._markers: dict[str, int] = {}
+        self._continuity: Continuity | None = None
+        # Folded and kept, but not in znode_events yet.
+        self._kept: list[Entry] = []
+        # The last event that was read, whether or not it is folded.
+        self._last_seq = progress.seq
+
+    def fold_batch(self, records: Iterable[Record], *, final: bool = False) -> Batch:
+        """Fold records of the log in order of their offsets; `final`: none follows for now."""
+        batch = Batch()
+        with self.phases.time("decode"):
+            read = self._read(records, batch)
+        if read.rejected:
+            self._quarantine(read.rejected)
+        if self._continuity is not None:
+            with self.phases.time("fold"):
+                cluster = self._walk(read.entries, self._continuity.log_id, final=final)
+            self._commit(cluster, self._continuity.log_id)
+        self._memory.release(batch.events)
+        return batch
+
+    def finish(self) -> None:
+        """Fold what was held back: nothing follows for now."""
+        self.fold_batch((), final=True)
+
+    def _read(self, records: Iterable[Record], batch: Batch) -> _Read:
+        """Judge each record by itself; what was read before is passed over."""
+        read, progress = _Read(), self.progress
+        for record in records:
+            if record.offset <= progress.read_offset:
+                continue
+            progress.read_offset = record.offset
+            reason = self._judge(record, read.entries)
+            if reason is None:
+                batch.events += 1
+            else:
+                batch.quarantined += 1
+                read.rejected.append((record, reason))
+        if read.entries:
+            last = read.entries[-1].event
+            batch.last_seq, batch.observed_at_ms = last.seq, last.observed_at_ms
+            self._last_seq = last.seq
+        return read
+
+    def _judge(self, record: Record, entries: list[Entry]) -> str | None:
+        """Why a record cannot be folded; else its event is one of the entries now."""
+        known = self._continuity.log_id if self._continuity else self.progress.log_id
+        judged = judge_record(record.value, self.lake.cluster, known)
+        if isinstance(judged, Event) and judged.seq in self._unfoldable:
+            reason = f"it could not be folded: {self._unfoldable[judged.seq]}"
+            judged = Rejected(reason, Place(judged.seq, judged.observed_at_ms))
+        if isinstance(judged, Rejected):
+            if judged.place is not None and self._continuity is not None:
+                told = self._continuity.judge(judged.place, record.offset)
+                entries += [] if isinstance(told, str) else told
+            return judged.reason
+        continuity = self._find_continuity(judged)
+        told = continuity.judge(Place(judged.seq, judged.observed_at_ms), record.offset)
+        if isinstance(told, str):
+            return told
+        entries += [*told, *continuity.tell_repeats(judged.seq), Entry(judged, record.offset)]
+        return None
+
+    def _find_continuity(self, event: Event) -> Continuity:
+        """Where the log goes on; the first event of all says which log it is."""
+        progress = self.progress
+        if self._continuity is None:
+            if progress.log_id is None and event.seq <= progress.seq:
+                raise OtherLog(
+                    f"the log that was accepted begins at seq {event.seq}, and the lake "
+                    f"{self.lake.path}/{self.lake.cluster} already holds {progress.seq}: its "
+                    "history cannot follow. Fold it into a new lake (--lake)"
+                )
+            self._continuity = Continuity(
+                event.cluster, event.log_id, progress.read_seq, progress.read_at_ms
+            )
+        return self._continuity
+
+    def _quarantine(self, rejected: list[tuple[Record, str]]) -> None:
+        news = [each for each in rejected if each[0].offset > self.progress.quarantined_offset]
+        if news:
+            self.lake.append_quarantine(news, self.topic)
+            self.progress.quarantined_offset = news[-1][0].offset
+
+    def _walk(self, entries: Iterable[Entry], log_id: str, *, final: bool) -> ClusterFold:
+        """Take the entries through the fold; what is kept of them waits for its commit."""
+        if self._cluster is None:
+            self._cluster = self._recall(log_id)
+        cluster = self._cluster
+        for entry in entries:
+            self._kept += cluster.apply(entry)
+        if final:
+            self._kept += cluster.finish()
+        return cluster
+
+    def _recall(self, log_id: str) -> ClusterFold:
+        """The fold as of the lake, and what some tables do not hold yet folded again."""
+        seq, known = self.progress.seq, self.progress.log_id
+        self._markers = read_markers(self.lake, log_id)
+        recalled_seq = find_recall_seq(seq, read_markers(self.lake, known))
+        cluster = recall_cluster(self.lake, recalled_seq, self._markers, self.rules)
+        for entry in read_entries(self.lake.path, self.lake.cluster, recalled_seq, seq):
+            if entry.event.seq not in self._unfoldable:
+                # All of it is in znode_events.
+                for _ in cluster.apply(entry):
+                    pass
+        return cluster
+
+    def _commit(self, cluster: ClusterFold, log_id: str) -> None:
+        held_seq = cluster.runs.held_seq
+        last_seq = self._last_seq if held_seq is None else held_seq - 1
+        if last_seq <= self.progress.seq:
+            return
+        kept = [entry for entry in self._kept if entry.event.seq > self.progress.seq]
+        self._commit_tables(cluster, log_id)
+        if kept:
+            with self.phases.time("znode_events"):
+                self.lake.append_events(kept, self.topic, Mark(log_id, last_seq))
+        self._kept = []
+        self.progress.log_id, self.progress.seq = log_id, last_seq
+
+    def _commit_tables(self, cluster: ClusterFold, log_id: str) -> None:
+        """Side by side: nothing reads what another one writes."""
+        mark = Mark(log_id, cluster.event_seq)
+        tasks: dict[str, Callable[[], None]] = {}
+        for fold in cluster.intervals.values():
+            if fold.is_touched:
+                tasks[fold.table.name] = lambda fold=fold: self.lake.replace_shards(fold, mark)  # type: ignore[misc]
+        for step in cluster.steps:
+            if step.is_touched:
+                rows = (TABLE_BY_NAME[step.fold.name], *step.take(), mark)
+                tasks[step.fold.name] = lambda rows=rows: self.lake.replace_rows(*rows)  # type: ignore[misc]
+        self._run(tasks.items())
+        # offset_lag before log_ends: after a crash between the two it may be ahead, never behind.
+        for name, taken in cluster.crew.take().items():
+            if taken.seq > self._markers[name]:
+                with self.phases.time(name):
+                    mark = Mark(log_id, taken.seq)
+                    table = TABLE_BY_NAME[name]
+                    self.lake.replace_rows(table, taken.open_rows, taken.ended_rows, mark)
+                self._markers[name] = taken.seq
+
+    def _run(self, tasks: Collection[tuple[str, Callable[[], None]]]) -> None:
+        def commit(name: str, task: Callable[[], None]) -> None:
+            with self.phases.time(name):
+                task()
+
+        if len(tasks) < 2:
+            for each in tasks:
+                commit(*each)
+            return
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            for done in [pool.submit(commit, *each) for each in tasks]:
+                done.result()

@@ -1,0 +1,187 @@
+"""The walk: every event of one cluster's log, once, in order of seq, through all that it changes.
+
+Pure. What must be known before an event can be folded (does it end a session, does it close a
+frame, was the watcher blind) is settled first; then each table takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from delta_tables.catalog import INTERVAL_TABLES
+from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, SESSION
+from delta_tables.table import Table
+from streaming.fold.admin_operations import AdminOperations
+from streaming.fold.config_history import ConfigHistory
+from streaming.fold.context import Context, OpenGaps
+from streaming.fold.controller import ControllerFold
+from streaming.fold.crew import Crew
+from streaming.fold.failure import Unfoldable
+from streaming.fold.frames import Frames, Rounds
+from streaming.fold.intervals import IntervalFold
+from streaming.fold.log_gaps import LogGaps
+from streaming.fold.row import Row
+from streaming.fold.rules import Rules, make_crew
+from streaming.fold.sessions import Ephemeral, Released, SessionRuns
+from streaming.log.continuity import Entry
+from zklake.events.envelope import Event
+from zklake.events.kinds import KIND_BY_NAME
+
+HEARTBEAT_MS = 60_000
+# /controller goes with a session, too; `controller` itself is made of two znodes.
+CONTROLLER_ZNODE = Table(
+    name="controller_znode",
+    grain="The life of /controller; it is no table of the lake.",
+    columns=(CLUSTER, SESSION, *INTERVAL_COLUMNS),
+    key=("cluster",),
+    folded="intervals",
+    kinds=("controller",),
+)
+_IN_SIGHT = Context()
+StepFold = LogGaps | ControllerFold | AdminOperations | ConfigHistory
+
+
+class StepTable:
+    """A table that several znodes make, and up to which seq the lake has it."""
+
+    def __init__(self, fold: StepFold, marker: int = -1) -> None:
+        self.fold, self.marker = fold, marker
+        self.is_touched = False
+
+    def apply(self, event: Event, context: Context) -> None:
+        """Take one event, if it is none of those that the table holds."""
+        if event.seq > self.marker and self.fold.concerns(event, context):
+            self.fold.apply(event, context)
+            self.is_touched = True
+
+    def take(self) -> tuple[list[Row], list[Row]]:
+        """(the rows that are open, those that have ended since)."""
+        self.is_touched = False
+        return self.fold.take()
+
+
+class Steps(NamedTuple):
+    """The tables that several znodes make."""
+
+    log_gaps: StepTable
+    controller: StepTable
+    admin_operations: StepTable
+    config_history: StepTable
+
+
+def make_steps(
+    cluster: str,
+    rows: Mapping[str, Iterable[Row]] | None = None,
+    markers: Mapping[str, int] | None = None,
+) -> Steps:
+    """From rows as the lake has them; of `controller` also those that ended since the start."""
+    rows, markers = rows or {}, markers or {}
+
+    def list_open(name: str) -> list[Row]:
+        return [row for row in rows.get(name, ()) if row["is_open"]]
+
+    folds: tuple[StepFold, ...] = (
+        LogGaps(list_open("log_gaps")),
+        ControllerFold(cluster, rows.get("controller", ())),
+        AdminOperations(cluster, list_open("admin_operations")),
+        ConfigHistory(list_open("config_history")),
+    )
+    return Steps(*(StepTable(fold, markers.get(fold.name, -1)) for fold in folds))
+
+
+class ClusterFold:
+    """All that is known of one cluster after the last event that was folded."""
+
+    def __init__(self, cluster: str, rules: Rules | None = None) -> None:
+        self.cluster = cluster
+        self._sessions: dict[int, int] = {}
+        self.intervals = {t.name: self._make_interval(t) for t in INTERVAL_TABLES}
+        self.controller_znode = self._make_interval(CONTROLLER_ZNODE)
+        znodes = (*self.intervals.values(), self.controller_znode)
+        self._by_kind = {kind: fold for fold in znodes for kind in fold.table.kinds}
+        self._by_op: dict[str, list[IntervalFold]] = {}
+        for fold in self.intervals.values():
+            if fold.table.samples is not None:
+                self._by_op.setdefault(fold.table.samples.op, []).append(fold)
+        self.steps = make_steps(cluster)
+        self.crew: Crew = make_crew(cluster, rules or Rules())
+        self.gaps, self.frames, self.rounds = OpenGaps(), Frames(), Rounds()
+        self.runs = SessionRuns(self._find_ephemeral, lambda one: self._sessions.get(one, 0))
+        # The last minute of which a heartbeat is kept.
+        self.heartbeat_minute = -1
+        # The last event but heartbeats: few of them are kept, and no table may seem ahead of it.
+        self.event_seq = -1
+
+    def _make_interval(self, table: Table) -> IntervalFold:
+        return IntervalFold(table, self.cluster, self._sessions)
+
+    def apply(self, entry: Entry) -> Iterator[Entry]:
+        """Take one entry of the log; yields those that are folded by now and kept in the lake."""
+        yield from self._apply_all(self.runs.take(entry))
+
+    def finish(self) -> Iterator[Entry]:
+        """Nothing follows for now: fold what was held back."""
+        yield from self._apply_all(self.runs.release())
+
+    def _apply_all(self, released: Iterator[Released]) -> Iterator[Entry]:
+        for entry, closes_session in released:
+            if self._is_kept(entry.event):
+                try:
+                    self._apply(entry.event, closes_session)
+                except Exception as error:
+                    reason = f"{type(error).__name__}: {error}"
+                    raise Unfoldable(entry.event.seq, reason) from error
+                yield entry
+
+    def _is_kept(self, event: Event) -> bool:
+        """Of each minute's heartbeats the first: time passes with the records that are kept."""
+        if event.op != "heartbeat":
+            self.event_seq = event.seq
+            return True
+        minute = event.observed_at_ms // HEARTBEAT_MS
+        is_first = minute > self.heartbeat_minute
+        self.heartbeat_minute = max(self.heartbeat_minute, minute)
+        return is_first
+
+    def _apply(self, event: Event, closes_session: bool) -> None:
+        closure = self.frames.follow(event)
+        context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
+        for step in self.steps:
+            step.apply(event, context)
+        self._apply_intervals(event, context)
+        self.crew.apply(event, context)
+        self.gaps.apply(event)
+
+    def _apply_intervals(self, event: Event, context: Context) -> None:
+        fold = self._by_kind.get(event.kind or "")
+        key = None if fold is None else fold.find_key(event)
+        if fold is not None and key is not None and event.seq > fold.horizon:
+            fold.apply(event, key, context, self._read_inputs(fold.table, event.seq))
+        for sampled in self._by_op.get(event.op, ()):
+            if event.seq > sampled.horizon and sampled.table.samples is not None:
+                sampled.apply_samples(event, sampled.table.samples)
+        # Groups that Kafka keeps are in no gap of ZooKeeper's.
+        looks = ((context.closure, context), (self.rounds.follow(event), _IN_SIGHT))
+        for closure, around in looks:
+            if closure is not None:
+                for each in (*self.intervals.values(), self.controller_znode):
+                    if event.seq > each.horizon:
+                        each.close(closure, around)
+
+    def _read_inputs(self, table: Table, seq: int) -> dict[str, Any]:
+        """The columns that a table reads of others, as of an event's seq."""
+        return {
+            wanted.column: getattr(self.steps, wanted.table).fold.find_as_of(wanted.column, seq)
+            for wanted in table.as_of
+        }
+
+    def _find_ephemeral(self, entry: Entry) -> Ephemeral | None:
+        event = entry.event
+        fold = self._by_kind.get(event.kind or "")
+        key = None if fold is None else fold.find_key(event)
+        if fold is None or key is None:
+            return None
+        is_ephemeral = KIND_BY_NAME[event.kind or ""].mode == "ephemeral"
+        session = fold.find_session(key) if event.seq > fold.horizon else None
+        return Ephemeral((fold.table.name, *key), session, is_ephemeral)

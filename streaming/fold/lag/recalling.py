@@ -1,0 +1,110 @@
+"""A lag machine made from rows of the lake: for restarts. Pure; which columns stands below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+
+from streaming.fold.changes import GroupKey, PartitionKey
+from streaming.fold.lag import rows
+from streaming.fold.lag.commits import recall_commit, take_over
+from streaming.fold.lag.ends import Ends
+from streaming.fold.lag.subjects import Subjects
+from streaming.fold.lag.topics import Topics
+from streaming.fold.row import Row
+from streaming.fold.standing import Standing
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """What the lake says; times are epoch ms. `seq`: the marker of log_ends.
+
+    Events with a larger seq are followed again. offset_lag may be ahead: `lag_seq` is its marker.
+    """
+
+    seq: int
+    lag_seq: int
+    # Of rounds up to `seq`: the seqs of the last one and of the last base, the largest after_seq.
+    round_seq: int | None = None
+    base_seq: int | None = None
+    after_seq: int | None = None
+    # log_ends, all columns: the open rows; and closed ones that were confirmed (confirmed_at) in
+    # the 14 days and 1 hour before the last event: of these topic, partition, incarnation,
+    # log_end_offset, sampled_at, confirmed_at, valid_from_seq. In any order; more do no harm.
+    end_rows: Sequence[Row] = ()
+    curve_rows: Sequence[Row] = ()
+    # offset_lag, all columns: the open rows.
+    lag_rows: Sequence[Row] = ()
+    # consumer_offsets with valid_from_seq <= seq and (open or valid_to_seq > after_seq):
+    # coordinator, group_id, topic, partition, broker_id, committed_offset, czxid, znode_version,
+    # fidelity, seen_seq, valid_from_seq, valid_from_zxid, valid_from_at, valid_to_seq, ended_by.
+    offset_rows: Sequence[Row] = ()
+    # ownership_history with after_seq < valid_to_seq <= seq: coordinator, group_id, topic,
+    # partition, broker_id, valid_to_seq, ended_by.
+    owner_rows: Sequence[Row] = ()
+    # topics with valid_to_seq <= seq, ended by deleted, recreated or resync: topic, broker_id,
+    # incarnation, valid_to_seq, ended_by.
+    topic_rows: Sequence[Row] = ()
+
+
+def recall_all(known: Recollection, standing: Standing, ends: Ends, subjects: Subjects) -> Topics:
+    """Fill what is empty; the standing is as of `known.seq`."""
+    ends.base_seq = -1 if known.base_seq is None else known.base_seq
+    for row in sorted(known.curve_rows, key=itemgetter("valid_from_seq")):
+        ends.recall_curve(row)
+    for row in known.end_rows:
+        ends.recall(row)
+    topics = Topics.recall(known.topic_rows)
+    for group, owners in standing.owners.items():
+        for key, owner in owners.items():
+            subject = subjects.get(group, key, standing)
+            subject.has_owner = True
+            subject.owner, subject.owner_member_id = owner.owner, owner.owner_member_id
+    for row in known.lag_rows:
+        rows.recall(subjects.get(*_find(row), standing), row)
+    _recall_commits(known, standing, subjects, topics)
+    _recall_owner_ends(known, subjects)
+    topics.forget(-1 if known.after_seq is None else known.after_seq)
+    return topics
+
+
+def _find(row: Row) -> tuple[GroupKey, PartitionKey]:
+    group = GroupKey(row["coordinator"], row["group_id"])
+    return group, PartitionKey(row["topic"], row["partition"])
+
+
+def _recall_commits(
+    known: Recollection, standing: Standing, subjects: Subjects, topics: Topics
+) -> None:
+    for row in _sort(known.offset_rows):
+        if row["broker_id"] is not None:
+            continue
+        subject = subjects.get(*_find(row), standing)
+        incarnation = topics.find_then(row["topic"], row["valid_from_seq"], standing)
+        recall_commit(subject, row, incarnation, known.seq, known.after_seq)
+    for subject in subjects:
+        if known.after_seq is not None:
+            take_over(subject, known.after_seq, 0, with_facts=False)
+        if subject.waiting:
+            subjects.waiting[subject] = None
+        commit, facts = subject.commit, subject.facts
+        if commit is not None and facts is not None and (commit.offset or 0) >= 0:
+            # Of commits that count the rows know better of which incarnation they are.
+            commit.incarnation = facts.incarnation
+
+
+def _recall_owner_ends(known: Recollection, subjects: Subjects) -> None:
+    """Where commit and owner went since the last round, whichever went last says how."""
+    commits = {
+        _find(row): row["valid_to_seq"] for row in _sort(known.offset_rows) if row["valid_to_seq"]
+    }
+    for row in sorted(known.owner_rows, key=itemgetter("valid_to_seq")):
+        if row["broker_id"] is None and row["valid_to_seq"] > commits.get(_find(row), -1):
+            subject = subjects.find(*_find(row))
+            if subject is not None:
+                subject.gone_by = "resync" if row["ended_by"] == "resync" else "deleted"
+
+
+def _sort(found: Iterable[Row]) -> list[Row]:
+    return sorted(found, key=itemgetter("valid_from_seq"))

@@ -1,0 +1,118 @@
+"""The numbers of a subject at a round: lag, its time, its pace, what is at risk. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from streaming.fold.lag.commits import is_other
+from streaming.fold.lag.curve import HOUR_MS, NOTHING_LEFT, UNKNOWN, Seconds
+from streaming.fold.lag.place import Place
+from streaming.fold.lag.status import TOPIC_GONE
+from streaming.fold.lag.subject import Commit, Point, Reference, Subject
+
+_YEAR_MS = 365 * 24 * HOUR_MS
+
+
+class Motion(NamedTuple):
+    """How fast lag grows (records/s), and when the next record to read will be lost."""
+
+    velocity: float | None
+    loss_at: int | None
+
+
+STILL = Motion(None, None)
+
+
+class Measure(msgspec.Struct, frozen=True, gc=False):
+    """How far a commit is behind the log's end, and how that lies in what the log still holds."""
+
+    lag: int | None
+    raw_lag: int | None
+    seconds: Seconds
+    retention_share: float | None
+    lost_records: int | None
+
+
+UNMEASURED = Measure(None, None, UNKNOWN, None, None)
+
+
+def find_reason(subject: Subject, place: Place) -> str | None:
+    """Why there is no lag; None: there is one."""
+    commit = subject.commit
+    if commit is None:
+        return "no_commit"
+    if commit.offset is None or commit.offset < 0:
+        return "no_offset"
+    if not place.has_topic and not place.is_open:
+        return TOPIC_GONE
+    if is_other(commit.zxid, commit.incarnation, place.topic_incarnation):
+        return "other_incarnation"
+    return place.error if place.is_open else "no_log_end"
+
+
+def measure(commit: Commit | None, place: Place, at_ms: int) -> Measure:
+    """The lag of a commit that there is no reason against (find_reason)."""
+    start, end = place.start, place.end
+    assert commit is not None
+    assert commit.offset is not None
+    assert start is not None
+    assert end is not None
+    raw_lag = end - commit.offset
+    lag = max(0, raw_lag)
+    return Measure(
+        lag,
+        raw_lag,
+        _find_seconds(place, commit.offset, lag, at_ms),
+        lag / (end - start) if end > start else None,
+        max(0, start - commit.offset),
+    )
+
+
+def _find_seconds(place: Place, committed: int, lag: int, at_ms: int) -> Seconds:
+    """The lag as time of the log that is still to be read."""
+    if not lag:
+        return NOTHING_LEFT
+    if place.end is None:
+        return UNKNOWN
+    place.curve.thin(at_ms - at_ms % HOUR_MS)
+    return place.curve.measure(committed, place.incarnation, place.end, place.sampled_ms)
+
+
+def find_motion(
+    reference: Reference | None, lag: int, committed: int, start: int, *, at_ms: int, former: Motion
+) -> Motion:
+    """Pace since the reference point; too soon after it what was known before."""
+    if reference is None:
+        return STILL
+    passed_ms = at_ms - reference.sampled_ms
+    if passed_ms < 1000:
+        return former
+    # How much nearer the log's start has come to the commit.
+    nearing = (start - reference.start) - (committed - reference.committed)
+    loss_at = None
+    if nearing > 0 and committed >= start:
+        left_ms = (committed - start) * passed_ms / nearing
+        loss_at = at_ms + round(left_ms) if left_ms <= _YEAR_MS else None
+    return Motion((lag - reference.lag) / (passed_ms / 1000), loss_at)
+
+
+def find_others(subject: Subject) -> tuple[int | None, int | None]:
+    """The other coordinator's offset, and Kafka's less ZooKeeper's."""
+    other = subject.twin.commit if subject.twin is not None else None
+    if other is None or other.offset is None:
+        return None, None
+    mine: Commit | None = subject.commit
+    if mine is None or mine.offset is None or mine.offset < 0 or other.offset < 0:
+        return other.offset, None
+    ahead = mine.offset - other.offset
+    return other.offset, ahead if subject.group.key.coordinator == "kafka" else -ahead
+
+
+def make_reference(point: Point, sampled_ms: int | None) -> Reference | None:
+    """A row that ends, as the reference of the next one."""
+    values = (sampled_ms, point.lag, point.committed_offset, point.log_start_offset)
+    if None in values:
+        return None
+    return Reference(*values)  # type: ignore[arg-type]

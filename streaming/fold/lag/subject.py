@@ -1,0 +1,155 @@
+"""One (coordinator, group, topic, partition): its commits, its owner, its open row of offset_lag.
+
+Plain values, kept small: there may be 100,000 of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import msgspec
+
+from streaming.fold.changes import GroupKey, PartitionKey
+from streaming.fold.lag.place import Place
+from streaming.fold.life import State
+from streaming.fold.subscriptions import Subscribed
+
+
+class Commit(msgspec.Struct, gc=False):
+    """A committed offset; of an `is_gone` one only the seq is known."""
+
+    seq: int
+    offset: int | None = None
+    at_ms: int | None = None
+    zxid: int | None = None
+    # Of the topic when it came, or of the next one that came to stand; None: none yet.
+    incarnation: int | None = None
+    is_gone: bool = False
+
+
+class Reference(NamedTuple):
+    """The values of the row that ended where the open one began."""
+
+    sampled_ms: int
+    lag: int
+    committed: int
+    start: int
+
+
+class Facts(msgspec.Struct, omit_defaults=True, gc=False):
+    """What must be remembered of a subject beyond its row; it travels in fold_state."""
+
+    # When a commit last raised the offset.
+    progress_ms: int
+    # The last known offset, its zxid, and of which incarnation it is (see Commit).
+    offset: int | None = None
+    zxid: int | None = None
+    incarnation: int | None = None
+    # The first round of the present run of lag > 0.
+    lag_since_ms: int | None = None
+    # When lag last fell, was 0 or unknown, and what it was then.
+    rising_ms: int = 0
+    rising_lag: int | None = None
+    # Since when it is unowned (see Subject).
+    unowned_ms: int | None = None
+    # The offset before it fell, and when it did.
+    rewound_from: int | None = None
+    rewound_ms: int | None = None
+    # When the last member left that read the topic.
+    left_ms: int | None = None
+    # Whether anybody was seen that read it since the subject began.
+    is_peopled: bool = False
+    reference: Reference | None = None
+
+
+class Point(msgspec.Struct, gc=False):
+    """The payload of a row of offset_lag, but for sampled_at; times are epoch milliseconds."""
+
+    incarnation: int | None
+    owner: str | None
+    owner_member_id: str | None
+    committed_offset: int | None
+    committed_at: int | None
+    log_start_offset: int | None
+    log_end_offset: int | None
+    lag: int | None
+    raw_lag: int | None
+    reason: str | None
+    lag_seconds: float | None
+    lag_seconds_error: float | None
+    lag_quality: str
+    velocity: float | None
+    catch_up_seconds: float | None
+    retention_share: float | None
+    lost_records: int | None
+    loss_at: int | None
+    other_offset: int | None
+    divergence: int | None
+    status: str | None
+    status_since: int | None
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """A group, and what it has to do with which partition."""
+
+    key: GroupKey
+    subscribed: Subscribed
+    # Whether a partition that nobody is said to own has no owner.
+    tells_owners: bool
+    # Of the topics of its subjects: whether a member reads it.
+    live: dict[str, bool] = field(default_factory=dict)
+    subjects: dict[PartitionKey, Subject] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Subject:
+    """One partition of a group."""
+
+    group: Group
+    place: Place
+    # The same partition of the same group at the other coordinator.
+    twin: Subject | None = None
+    # The commit that rounds pair with, and states that came after the requests of the last one.
+    commit: Commit | None = None
+    waiting: list[Commit] = field(default_factory=list)
+    # Whether a commit stands by the last event; which state of its znode, and when last seen.
+    has_commit: bool = False
+    life: State | None = None
+    seen_seq: int = -1
+    has_owner: bool = False
+    owner: str | None = None
+    owner_member_id: str | None = None
+    # The word for the last thing that went.
+    gone_by: str = "deleted"
+    # The open row; None: there is none yet.
+    point: Point | None = None
+    facts: Facts | None = None
+    sampled_ms: int | None = None
+    row_seq: int = -1
+    row_ms: int | None = None
+    row_seen_seq: int = -1
+    # Until when the same inputs give the same row, and by which version of the place.
+    quiet_until_ms: int = 0
+    version: int = -1
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a member of the group reads the topic, as far as anybody can say."""
+        return self.group.live[self.place.topic]
+
+    @property
+    def is_unowned(self) -> bool:
+        """Whether somebody should own it, and nobody does."""
+        return not self.has_owner and self.is_live and self.group.tells_owners
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a commit or an owner stands."""
+        return self.has_owner or self.has_commit
+
+    def forget_row(self) -> None:
+        """The open row has ended, and none follows on it."""
+        self.point = self.facts = self.sampled_ms = self.row_ms = None
+        self.row_seq = self.row_seen_seq = self.version = -1

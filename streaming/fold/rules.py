@@ -1,0 +1,42 @@
+"""Every machine there is, and by which rules they judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from streaming.fold.crew import Crew
+from streaming.fold.lag.machine import LagMachine
+from streaming.fold.lag.status import Thresholds
+from streaming.fold.rebalances.episode import Pace
+from streaming.fold.rebalances.machine import RebalanceMachine
+from streaming.fold.standing import Standing
+from zklake.settings.models import Settings
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What settings decide of the machines."""
+
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    pace: Pace = field(default_factory=Pace)
+
+
+def read_rules(settings: Settings) -> Rules:
+    """What the settings say."""
+    lag, stream = settings.lag, settings.stream
+    return Rules(
+        Thresholds(
+            stalled_after_ms=1000 * lag.stalled_after_s,
+            warn_after_ms=1000 * lag.warn_after_s,
+            unowned_after_ms=1000 * lag.unowned_after_s,
+            abandoned_after_ms=1000 * lag.abandoned_after_s,
+            point_ms=1000 * lag.point_s,
+        ),
+        Pace(stream.rebalance_quiet_ms, stream.rebalance_fail_ms),
+    )
+
+
+def make_crew(cluster: str, rules: Rules) -> Crew:
+    """A crew that has followed nothing yet."""
+    machines = (LagMachine(cluster, rules.thresholds), RebalanceMachine(cluster, pace=rules.pace))
+    return Crew(Standing(), machines)

@@ -1,0 +1,73 @@
+"""Rows that the fold made -> an Arrow table, as their Delta table stores them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.creation import make_schema
+from delta_tables.table import Table
+from streaming.fold.failure import Unfoldable
+from streaming.fold.row import Row
+
+_MILLIS = pa.timestamp("ms", "UTC")
+# What Arrow raises where a value is none of the column's.
+_MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
+
+
+def make_arrow(table: Table, rows: Sequence[Row]) -> pa.Table:
+    """Rows by name; their times are epoch milliseconds."""
+    names = [field.name for field in find_schema(table.name) if field.name != "closed_on"]
+    return _make(table.name, {name: [row.get(name) for row in rows] for name in names})
+
+
+def make_arrow_of_tuples(table: Table, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    """Rows as tuples in stored order, all but closed_on, the last."""
+    names = table.names[:-1]
+    columns: Sequence[Sequence[Any]] = [*zip(*rows, strict=True)] or [()] * len(names)
+    return _make(table.name, dict(zip(names, columns, strict=True)))
+
+
+@cache
+def find_schema(name: str) -> pa.Schema:
+    """The table's columns as Arrow has them."""
+    return pa.schema(make_schema(TABLE_BY_NAME[name].columns).to_arrow())
+
+
+def _make(name: str, values: Mapping[str, Sequence[Any]]) -> pa.Table:
+    try:
+        return _make_table(name, values)
+    except _MISFITS as error:
+        _blame(name, values)
+        raise AssertionError(f"{name}: no single row is at fault") from error
+
+
+def _blame(name: str, values: Mapping[str, Sequence[Any]]) -> None:
+    """Find the row that does not fit the table: the event that began it is at fault."""
+    for place, seq in enumerate(values["valid_from_seq"]):
+        try:
+            _make_table(name, {each: column[place : place + 1] for each, column in values.items()})
+        except _MISFITS as error:
+            raise Unfoldable(seq, f"{name}: {error}") from error
+
+
+def _make_table(name: str, values: Mapping[str, Sequence[Any]]) -> pa.Table:
+    schema = find_schema(name)
+    columns = {
+        field.name: _make_column(values[field.name], field.type)
+        for field in schema
+        if field.name in values
+    }
+    # The date of closing follows from its time.
+    columns["closed_on"] = columns["valid_to_at"].cast(pa.date32())
+    return pa.table(columns, schema=schema)
+
+
+def _make_column(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(type_):
+        return pa.array(values, pa.int64()).cast(_MILLIS).cast(type_)
+    return pa.array(values, type_)

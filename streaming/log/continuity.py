@@ -1,0 +1,71 @@
+"""Holes and repeats in the log's seq: judged once, when records are read, and written as events.
+
+Pure. The watcher writes seq without hole or repeat, in transactions; they are not trusted blindly.
+Both become events of the stream's own: `seq_hole` takes the last missing seq, `seq_repeat` that of
+the next good record, so the guards of the tables hold for them too. A rebuild reads these events
+and never judges anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from streaming.log.records import HOLE, REPEAT, OwnOp, Place
+from zklake.events.envelope import Event, Gap
+
+# So many records can be missing; a larger jump is no log's, and would make all that follows it look
+# like repeats.
+LONGEST_JUMP = 2**31 - 1
+
+
+class Entry(NamedTuple):
+    """An event, and the offset of the record that told it."""
+
+    event: Event
+    offset: int
+
+
+@dataclass
+class Continuity:
+    """How far a log was read."""
+
+    cluster: str
+    log_id: str
+    seq: int = -1
+    at_ms: int | None = None
+    # Records that came again, and that no good one has followed yet.
+    _repeats: list[tuple[int, Place]] = field(default_factory=list)
+
+    def judge(self, place: Place, offset: int) -> list[Entry] | str:
+        """What to tell before the record at that offset, or why it cannot be the next one."""
+        jump = place.seq - self.seq
+        if self.seq >= 0 and jump > LONGEST_JUMP:
+            return f"seq {place.seq} is {jump} ahead of the record before: no log jumps that far"
+        if self.seq >= 0 and jump <= 0:
+            self._repeats.append((offset, place))
+            return f"seq {place.seq} stands at an earlier offset already"
+        told = []
+        if self.seq >= 0 and jump > 1:
+            told.append(self._tell(HOLE, place.seq - 1, place, offset, missed=jump - 1))
+        self.seq = place.seq
+        self.at_ms = max(place.observed_at_ms, self.at_ms or 0)
+        return told
+
+    def tell_repeats(self, seq: int) -> list[Entry]:
+        """Those that came again before the good record with that seq."""
+        told = [self._tell(REPEAT, seq, place, offset) for offset, place in self._repeats]
+        self._repeats.clear()
+        return told
+
+    def _tell(
+        self, op: OwnOp, seq: int, place: Place, offset: int, missed: int | None = None
+    ) -> Entry:
+        gap = Gap(f"{op}-{offset}", op, from_ms=self.at_ms if op == HOLE else None)
+        event = Event(
+            *(self.cluster, self.log_id, seq, op, place.observed_at_ms),
+            path="/",
+            gap=gap,
+            missed=missed,
+        )
+        return Entry(event, offset)

@@ -1,1 +1,0 @@
-"""Tables that compare many things over time: machines that follow the log on the driver."""

@@ -1,1 +1,0 @@
-"""Tables that plain Python folds, event by event: their events are few and their rules many."""
