@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bench import (
     aged,
+    at_rest,
     catch_up,
     freshness,
     keep_up,
@@ -18,6 +19,7 @@ from bench import (
     lag_fold,
     latency,
     model_bytes,
+    one_change,
     restart,
     sampling,
     scan,
@@ -37,6 +39,8 @@ BENCHES = (
     ("latency", latency.measure),
     ("restart", restart.measure),
     ("freshness", freshness.measure),
+    ("one_change", one_change.measure),
+    ("at_rest", at_rest.measure),
     ("catch_up", catch_up.measure),
     ("aged", aged.measure),
     ("sampling", sampling.measure),

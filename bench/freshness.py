@@ -21,7 +21,7 @@ from lab.ports import find_free_ports
 from zklake.errors import LabError
 
 _PATIENCE_S = 300.0
-_POLL_S = 0.05
+_POLL_S = 0.02
 
 # By table: a znode of it, and a value; the number makes each write a new one.
 _ZNODES = {
@@ -44,7 +44,7 @@ _ZNODES = {
         lambda n: b'{"version":1,"partitions":[{"topic":"t","partition":%d,"replicas":[1]}]}' % n,
     ),
 }
-_GOALS = {1: ("≤ 2", "≤ 5"), 3: ("≤ 4", "≤ 8"), 6: ("", "")}
+_GOALS = {1: ("≤ 0.5", "≤ 1.0"), 3: ("≤ 0.6", "≤ 1.2"), 6: ("≤ 0.7", "≤ 1.5")}
 
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:

@@ -39,6 +39,8 @@ class Batch:
     quarantined: int = 0
     last_seq: int | None = None
     observed_at_ms: int | None = None
+    # Nothing but heartbeats, and nothing that waits for the next of them.
+    is_quiet: bool = True
 
 
 @dataclass
@@ -86,6 +88,8 @@ class Fold:
             with self.phases.time("fold"):
                 cluster = self._walk(read.entries, self._continuity.log_id, final=final)
             self._commit(cluster, self._continuity.log_id)
+            is_news = any(entry.event.op != "heartbeat" for entry in read.entries)
+            batch.is_quiet = not is_news and cluster.runs.held_seq is None
         self._memory.release(batch.events)
         return batch
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +19,7 @@ from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.progress import Progress, leave_log, read_progress
 from streaming.log.behind import count_behind
+from streaming.log.doorbell import Doorbell
 from streaming.log.identity import LogPartition, accept_log, check_log
 from streaming.log.source import fresh_checkpoint, read_log, read_records
 from streaming.phases import Phases
@@ -39,8 +41,8 @@ class Stream:
     topic: str
     cluster: str
     lake: str
-    max_records: int = 300_000
-    trigger_ms: int = 1000
+    max_records: int = 100_000
+    trigger_ms: int = 200
     checkpoint_parent: str | None = None
     # librdkafka options of the log's clients.
     client: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -105,6 +107,7 @@ class Run:
         self._busy = threading.Lock()
         self._fold: Fold | None = None
         self._error: Exception | None = None
+        self._doorbell: Doorbell | None = None
         # Where the lake stood when the run began.
         self.progress = Progress()
 
@@ -122,7 +125,11 @@ class Run:
         with LogPartition(stream.bootstrap, stream.client, stream.topic) as partition:
             start = self._find_start(partition)
             self._lake.create_tables()
-            with fresh_checkpoint(stream.checkpoint_parent) as checkpoint:
+            with (
+                fresh_checkpoint(stream.checkpoint_parent) as checkpoint,
+                closing(Doorbell(stream.bootstrap, stream.client, stream.topic)) as doorbell,
+            ):
+                self._doorbell = None if once else doorbell
                 query = self._start(start, checkpoint, listener, once)
                 listener.on_start()
                 self._await(query, partition, start, listener)
@@ -157,22 +164,32 @@ class Run:
         writer = writer.option("checkpointLocation", checkpoint)
         if once:
             return writer.trigger(availableNow=True).start()
-        return writer.trigger(processingTime=f"{stream.trigger_ms} milliseconds").start()
+        # At once: each batch itself waits until there is something for the next.
+        return writer.trigger(processingTime="0 seconds").start()
 
     def _guard(self, start: Progress, listener: Listener) -> Callable[[DataFrame, int], None]:
         def fold_batch(records: DataFrame, _batch_id: int) -> None:
+            began = time.monotonic()
             with self._busy:
                 if self._stop.is_set():
                     raise _Stopped
                 try:
-                    self._fold_timed(records, start, listener)
+                    batch = self._fold_timed(records, start, listener)
                 except Exception as error:
                     self._error = error
                     raise
+            if self._doorbell is not None:
+                self._wait_for_news(self._doorbell, batch, began)
 
         return fold_batch
 
-    def _fold_timed(self, records: DataFrame, start: Progress, listener: Listener) -> None:
+    def _wait_for_news(self, doorbell: Doorbell, batch: Batch, began: float) -> None:
+        """Until there is something to fold, and some time has passed since the batch began."""
+        offset = self._fold.progress.read_offset + 1 if self._fold else 0
+        doorbell.wait(offset, self._stop, for_heartbeats=not batch.is_quiet)
+        self._stop.wait(max(0.0, began + self._stream.trigger_ms / 1000 - time.monotonic()))
+
+    def _fold_timed(self, records: DataFrame, start: Progress, listener: Listener) -> Batch:
         stream = self._stream
         if self._fold is None:
             self._fold = Fold(
@@ -186,6 +203,7 @@ class Run:
         started = time.monotonic()
         batch = self._fold.fold_batch(read_records(records))
         listener.on_batch(batch, time.monotonic() - started)
+        return batch
 
     def _await(
         self, query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener
@@ -199,7 +217,8 @@ class Run:
                 if listener.wants_pause():
                     self._pause(listener)
                 if time.monotonic() >= look_at:
-                    behind = count_behind(query, partition, start)
+                    is_idle = self._doorbell is not None and self._doorbell.is_waiting
+                    behind = 0 if is_idle else count_behind(query, partition, start)
                     if behind is not None:
                         listener.on_look(behind)
                     look_at = time.monotonic() + _LOOK_S

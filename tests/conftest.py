@@ -25,7 +25,7 @@ FIRST = (
     "tests/e2e/test_stories.py",
     "tests/watcher/",
     "tests/e2e/",
-    "tests/streaming/test_law_lake.py",
+    "tests/streaming/lake/test_law_lake.py",
     "tests/streaming/test_daemon.py",
     "tests/streaming/",
 )

@@ -20,8 +20,8 @@ from zklake.errors import LakeError, LogError, OtherLog
 
 PATIENCE_S = 5.0
 # One line per attempt to connect would be written; what matters reaches the caller as an error.
-_LIBRDKAFKA = logging.getLogger("zklake.librdkafka")
-_LIBRDKAFKA.setLevel(logging.CRITICAL + 1)
+LIBRDKAFKA_LOGGER = logging.getLogger("zklake.librdkafka")
+LIBRDKAFKA_LOGGER.setLevel(logging.CRITICAL + 1)
 
 
 class _Place(msgspec.Struct):
@@ -31,24 +31,28 @@ class _Place(msgspec.Struct):
     seq: int
 
 
+def make_reader_options(bootstrap: str, client: Mapping[str, str]) -> dict[str, str | int | bool]:
+    """What a client needs that looks at the log beside Spark's."""
+    return {
+        "reconnect.backoff.max.ms": 1000,
+        "fetch.wait.max.ms": 10,
+        **client,
+        "bootstrap.servers": bootstrap,
+        "group.id": "zklake.reader",  # asked for by the client, used for nothing
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+        "enable.partition.eof": True,
+        "auto.offset.reset": "error",
+    }
+
+
 class LogPartition:
     """The log's only partition, as a read_committed consumer sees it."""
 
     def __init__(self, bootstrap: str, client: Mapping[str, str], topic: str) -> None:
         self.where = f"topic {topic} on {bootstrap}"
         self._topic = topic
-        options: dict[str, str | int | bool] = {
-            "reconnect.backoff.max.ms": 1000,
-            "fetch.wait.max.ms": 10,
-            **client,
-            "bootstrap.servers": bootstrap,
-            "group.id": "zklake.reader",  # asked for by the client, used for nothing
-            "enable.auto.commit": False,
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "auto.offset.reset": "error",
-        }
-        self._consumer = Consumer(options, logger=_LIBRDKAFKA)
+        self._consumer = Consumer(make_reader_options(bootstrap, client), logger=LIBRDKAFKA_LOGGER)
 
     def __enter__(self) -> Self:
         return self

@@ -11,9 +11,9 @@ from tests.reference.fold.lag_status import Limits
 from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import follow
 from tests.reference.fold.tables import Tables
-from tests.streaming.machines import test_machine_law as machine_law
-from tests.streaming.machines.driving import keep
-from tests.streaming.test_law import NAMES, make_plain, sort_rows
+from tests.streaming.fold import test_machine_law as machine_law
+from tests.streaming.fold.driving import keep
+from tests.streaming.fold.test_law import NAMES, make_plain, sort_rows
 from zklake.events.envelope import Event
 
 _LIMITS = Limits(

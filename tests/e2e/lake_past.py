@@ -9,7 +9,7 @@ from delta_tables.catalog import TABLES
 from delta_tables.reading import read_rows
 from delta_tables.table import Table
 from tests.reference.past import Contradiction
-from tests.streaming.test_law import make_plain
+from tests.streaming.fold.test_law import make_plain
 
 Row = dict[str, Any]
 Fact = dict[str, Any]

@@ -68,7 +68,7 @@ from tests.reference.past import Contradiction
 from tests.reference.story_truth import UNTRACED, find_contradictions
 from tests.reference.tree import Change, fold
 from tests.reference.txnlog import read_dir
-from tests.streaming.test_law import NAMES
+from tests.streaming.fold.test_law import NAMES
 from zklake.events.envelope import Event
 
 pytestmark = [

@@ -16,10 +16,10 @@ from streaming.lake.progress import read_progress
 from streaming.maintenance.retention import EVENTS_MARK, Policy
 from streaming.maintenance.upkeep import maintain
 from streaming.rebuild import check_names, rebuild
+from tests.streaming.lake.test_law_lake import TOPIC as LAW_TOPIC
+from tests.streaming.lake.test_law_lake import Crash, CrashingLake, Kafka, make_log
 from tests.streaming.story import Story, registration
 from tests.streaming.test_batch import TOPIC, Log, encoded
-from tests.streaming.test_law_lake import TOPIC as LAW_TOPIC
-from tests.streaming.test_law_lake import Crash, CrashingLake, Kafka, make_log
 from zklake.errors import LakeError
 from zklake.events.envelope import Frame, Stat
 

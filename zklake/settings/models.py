@@ -149,9 +149,9 @@ class StreamSettings(Group):
 
     clusters: tuple[Name, ...] = ()
     """Clusters whose logs are folded, one query each, in one process; not set: `cluster`."""
-    trigger_ms: Annotated[int, Field(ge=0)] = 1000
+    trigger_ms: Annotated[int, Field(ge=0)] = 200
     """Time from the start of a batch to the next at least."""
-    max_offsets_per_trigger: PositiveInt = 300_000
+    max_offsets_per_trigger: PositiveInt = 100_000
     """Records in one batch at most."""
     checkpoint: Annotated[str, Field(min_length=1)] | None = None
     """Where Spark's checkpoint of one run lies; not set: in the temporary directory."""

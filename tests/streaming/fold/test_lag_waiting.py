@@ -9,9 +9,9 @@ from streaming.fold.crew import Crew
 from streaming.fold.lag.commits import MOST_WAITING
 from streaming.fold.lag.machine import LagMachine
 from streaming.fold.standing import Standing
-from tests.streaming.machines.driving import Lake, follow
-from tests.streaming.machines.lag_log import LagLog, working
-from tests.streaming.machines.test_lag_restart import begin_anew, finish
+from tests.streaming.fold.driving import Lake, follow
+from tests.streaming.fold.lag_log import LagLog, working
+from tests.streaming.fold.test_lag_restart import begin_anew, finish
 
 PER_S = 20
 

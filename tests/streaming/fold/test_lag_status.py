@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.streaming.machines.lag_log import LagLog, seconds, working
+from tests.streaming.fold.lag_log import LagLog, seconds, working
 
 DAY = 86_400
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.reference.fold.topic_steps import dump
-from tests.streaming.machines.cluster import Cluster, Step
+from tests.streaming.fold.cluster import Cluster, Step
 
 TOPICS = ("orders", "orders", "bills", "bills", "audit", "audit", "__consumer_offsets")
 GROUPS = ("g1", "g2")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.streaming.machines.lag_log import LagLog, working
-from tests.streaming.machines.test_lag_status import DAY, status
+from tests.streaming.fold.lag_log import LagLog, working
+from tests.streaming.fold.test_lag_status import DAY, status
 from zklake.events.samples import Member, TopicPartitions
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streaming.fold.changes import GroupKey
-from tests.streaming.machines.lag_log import LagLog, seconds, working
+from tests.streaming.fold.lag_log import LagLog, seconds, working
 
 
 def test_values_within_a_minute_are_one_row_but_the_first_of_all() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.streaming.machines.group_log import GroupLog, fold
-from tests.streaming.machines.settled_group import FAIL, QUIET, only, pair, pick, settle
+from tests.streaming.fold.group_log import GroupLog, fold
+from tests.streaming.fold.settled_group import FAIL, QUIET, only, pair, pick, settle
 
 
 @pytest.mark.parametrize("owners_first", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from streaming.fold.row import Row
-from tests.streaming.machines.lag_log import LagLog, seconds, working
+from tests.streaming.fold.lag_log import LagLog, seconds, working
 
 
 def tell(row: Row, *names: str) -> tuple[object, ...]:

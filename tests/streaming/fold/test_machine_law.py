@@ -22,8 +22,8 @@ from tests.reference.fold.presence import Moment, follow
 from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
 from tests.reference.fold.things import Group, Subject
-from tests.streaming.machines import generated
-from tests.streaming.machines.driving import (
+from tests.streaming.fold import generated
+from tests.streaming.fold.driving import (
     Contexts,
     MakeMachine,
     Stop,
@@ -31,7 +31,7 @@ from tests.streaming.machines.driving import (
     keep,
     stream,
 )
-from tests.streaming.machines.recollecting import recollect
+from tests.streaming.fold.recollecting import recollect
 from zklake.events.envelope import Event
 
 SEEDS = range(int(os.environ.get("ZKLAKE_MACHINE_SEEDS", "20")))

@@ -8,9 +8,9 @@ from streaming.fold.crew import Crew
 from streaming.fold.lag.machine import LagMachine
 from streaming.fold.row import Row
 from streaming.fold.standing import Standing
-from tests.streaming.machines.driving import Contexts, Lake, Stop, find_contexts, follow, keep
-from tests.streaming.machines.generated import generate
-from tests.streaming.machines.recollecting import recollect
+from tests.streaming.fold.driving import Contexts, Lake, Stop, find_contexts, follow, keep
+from tests.streaming.fold.generated import generate
+from tests.streaming.fold.recollecting import recollect
 from zklake.events.envelope import Event
 
 LENGTH = 80

@@ -8,8 +8,8 @@ import pytest
 from streaming.fold.changes import GroupKey, MemberState, OwnerState, PartitionKey
 from streaming.fold.recalling import recall_standing
 from streaming.fold.standing import Standing
-from tests.streaming.machines.group_log import CLUSTER, GroupLog, follow
-from tests.streaming.machines.lake_rows import recall
+from tests.streaming.fold.group_log import CLUSTER, GroupLog, follow
+from tests.streaming.fold.lake_rows import recall
 from zklake.events.envelope import Event, Gap
 
 G = GroupKey("zookeeper", "g")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.streaming.machines import group_life
-from tests.streaming.machines.cluster import Cluster, KafkaGroup, Step
+from tests.streaming.fold import group_life
+from tests.streaming.fold.cluster import Cluster, KafkaGroup, Step
 from zklake.events.samples import (
     BrokerFailure,
     Commit,

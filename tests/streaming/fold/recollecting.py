@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streaming.fold.lag.recalling import Recollection
 from tests.reference.fold.tables import fold_events
-from tests.streaming.machines.driving import Stop
+from tests.streaming.fold.driving import Stop
 
 
 def recollect(stop: Stop) -> Recollection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.streaming.machines.group_log import GroupLog, Row, fold
+from tests.streaming.fold.group_log import GroupLog, Row, fold
 
 QUIET, FAIL = 2500, 10_000
 

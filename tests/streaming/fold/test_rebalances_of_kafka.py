@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.streaming.machines.group_log import START_MS, GroupLog, Row, fold, fold_cut
-from tests.streaming.machines.lake_rows import recall
+from tests.streaming.fold.group_log import START_MS, GroupLog, Row, fold, fold_cut
+from tests.streaming.fold.lake_rows import recall
 
 
 def rows_of(log: GroupLog) -> list[Row]:

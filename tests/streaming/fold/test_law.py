@@ -15,7 +15,7 @@ import pytest
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from tests.reference.fold.generator import generate
 from tests.reference.fold.tables import fold_events
-from tests.streaming.engine import Engine
+from tests.streaming.fold.engine import Engine
 from zklake.events.envelope import Event
 
 SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "200")))

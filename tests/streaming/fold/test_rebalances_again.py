@@ -10,8 +10,8 @@ import pytest
 
 from streaming.fold.rebalances.machine import RebalanceMachine
 from streaming.fold.standing import Standing
-from tests.streaming.machines.group_log import CLUSTER, GroupLog, fold, fold_cut
-from tests.streaming.machines.lake_rows import recall
+from tests.streaming.fold.group_log import CLUSTER, GroupLog, fold, fold_cut
+from tests.streaming.fold.lake_rows import recall
 
 
 def wander(seed: int, length: int) -> GroupLog:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP as TABLE
-from tests.streaming.engine import Engine
+from tests.streaming.fold.engine import Engine
 from tests.streaming.story import BORN_MS, Story, registration
 from zklake.events.envelope import Event
 

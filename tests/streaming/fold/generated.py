@@ -8,9 +8,9 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tests.streaming.machines import group_life, kafka_life
-from tests.streaming.machines.cluster import Cluster, Step
-from tests.streaming.machines.lateness import delay
+from tests.streaming.fold import group_life, kafka_life
+from tests.streaming.fold.cluster import Cluster, Step
+from tests.streaming.fold.lateness import delay
 from zklake.events.envelope import Event, Frame, Gap, Op
 
 _STEPS_MS = (0, 0, 1, 5, 40, 120, 400, 900, 2_000, 2_600, 9_000, 10_000, 11_000, 31_000)

@@ -27,9 +27,9 @@ from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import follow
 from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
-from tests.streaming.machines import test_machine_law as machine_law
-from tests.streaming.machines.driving import keep
-from tests.streaming.test_law import NAMES, explain, sort_rows
+from tests.streaming.fold import test_machine_law as machine_law
+from tests.streaming.fold.driving import keep
+from tests.streaming.fold.test_law import NAMES, explain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
 
 CLUSTER = "law"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.streaming.machines.group_log import GroupLog, fold
-from tests.streaming.machines.lateness import delay
-from tests.streaming.machines.settled_group import only, pair, pick, settle
+from tests.streaming.fold.group_log import GroupLog, fold
+from tests.streaming.fold.lateness import delay
+from tests.streaming.fold.settled_group import only, pair, pick, settle
 from zklake.events.envelope import Stat
 
 # What the old consumer waits after a failed try, and what it needs for an extra round.
