@@ -8,7 +8,7 @@ tables changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from delta_tables.catalog import TABLE_BY_NAME
@@ -79,6 +79,12 @@ class Fold:
 
     def fold_batch(self, records: Iterable[Record], *, final: bool = False) -> Batch:
         """Fold records of the log in order of their offsets; `final`: none follows for now."""
+        with self._memory.hold():
+            batch = self._fold_records(records, final=final)
+        self._memory.release(batch.events)
+        return batch
+
+    def _fold_records(self, records: Iterable[Record], *, final: bool) -> Batch:
         batch = Batch()
         with self.phases.time("decode"):
             read = self._read(records, batch)
@@ -90,7 +96,6 @@ class Fold:
             self._commit(cluster, self._continuity.log_id)
             is_news = any(entry.event.op != "heartbeat" for entry in read.entries)
             batch.is_quiet = not is_news and cluster.runs.held_seq is None
-        self._memory.release(batch.events)
         return batch
 
     def finish(self) -> None:
@@ -132,7 +137,10 @@ class Fold:
         told = continuity.judge(Place(judged.seq, judged.observed_at_ms), record.offset)
         if isinstance(told, str):
             return told
-        entries += [*told, *continuity.tell_repeats(judged.seq), Entry(judged, record.offset)]
+        entries += told
+        if continuity.has_repeats:
+            entries += continuity.tell_repeats(judged.seq)
+        entries.append(Entry(judged, record.offset))
         return None
 
     def _find_continuity(self, event: Event) -> Continuity:
@@ -186,14 +194,17 @@ class Fold:
         if last_seq <= self.progress.seq:
             return
         kept = [entry for entry in self._kept if entry.event.seq > self.progress.seq]
-        self._commit_tables(cluster, log_id)
-        if kept:
-            with self.phases.time("znode_events"):
-                self.lake.append_events(kept, self.topic, Mark(log_id, last_seq))
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            # Their file is written meanwhile, but it is the last to be committed.
+            events = pool.submit(self.lake.write_events, kept, self.topic) if kept else None
+            self._commit_tables(cluster, log_id, pool)
+            if events is not None:
+                with self.phases.time("znode_events"):
+                    self.lake.append_events(events.result(), Mark(log_id, last_seq))
         self._kept = []
         self.progress.log_id, self.progress.seq = log_id, last_seq
 
-    def _commit_tables(self, cluster: ClusterFold, log_id: str) -> None:
+    def _commit_tables(self, cluster: ClusterFold, log_id: str, pool: Executor) -> None:
         """Side by side: nothing reads what another one writes."""
         mark = Mark(log_id, cluster.event_seq)
         tasks: dict[str, Callable[[], None]] = {}
@@ -204,7 +215,7 @@ class Fold:
             if step.is_touched:
                 rows = (TABLE_BY_NAME[step.fold.name], *step.take(), mark)
                 tasks[step.fold.name] = lambda rows=rows: self.lake.replace_rows(*rows)  # type: ignore[misc]
-        self._run(tasks.items())
+        self._run(tasks.items(), pool)
         # offset_lag before log_ends: after a crash between the two it may be ahead, never behind.
         for name, taken in cluster.crew.take().items():
             if taken.seq > self._markers[name]:
@@ -214,15 +225,10 @@ class Fold:
                     self.lake.replace_rows(table, taken.open_rows, taken.ended_rows, mark)
                 self._markers[name] = taken.seq
 
-    def _run(self, tasks: Collection[tuple[str, Callable[[], None]]]) -> None:
+    def _run(self, tasks: Collection[tuple[str, Callable[[], None]]], pool: Executor) -> None:
         def commit(name: str, task: Callable[[], None]) -> None:
             with self.phases.time(name):
                 task()
 
-        if len(tasks) < 2:
-            for each in tasks:
-                commit(*each)
-            return
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            for done in [pool.submit(commit, *each) for each in tasks]:
-                done.result()
+        for done in [pool.submit(commit, *each) for each in tasks]:
+            done.result()

@@ -109,11 +109,11 @@ class _Rebuild:
     def _write_open(self) -> None:
         for name, interval in self._fold.intervals.items():
             if name in self._made:
-                for number in range(interval.open.shards):
-                    shard = make_arrow_of_tuples(interval.table, interval.list_shard(number))
-                    self._made[name].add(shard)
-        for name, rows in self._open.items():
-            self._add(name, rows)
+                for shard in interval.open.shards:
+                    rows = interval.list_rows(shard)
+                    self._made[name].add(make_arrow_of_tuples(interval.table, rows))
+        for name, held in self._open.items():
+            self._add(name, held)
 
     def _add(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Rows of what came after the horizon; the table itself had the others."""

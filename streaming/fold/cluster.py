@@ -6,19 +6,20 @@ frame, was the watcher blind) is settled first; then each table takes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from delta_tables.catalog import INTERVAL_TABLES
+from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, SESSION
 from delta_tables.table import Table
+from streaming.fold import admin_operations, log_gaps
 from streaming.fold.admin_operations import AdminOperations
 from streaming.fold.config_history import ConfigHistory
-from streaming.fold.context import Context, OpenGaps
+from streaming.fold.context import IN_SIGHT, Context, OpenGaps
 from streaming.fold.controller import ControllerFold
 from streaming.fold.crew import Crew
 from streaming.fold.failure import Unfoldable
-from streaming.fold.frames import Frames, Rounds
+from streaming.fold.frames import Closure, Frames, Rounds
 from streaming.fold.intervals import IntervalFold
 from streaming.fold.log_gaps import LogGaps
 from streaming.fold.row import Row
@@ -38,7 +39,12 @@ CONTROLLER_ZNODE = Table(
     folded="intervals",
     kinds=("controller",),
 )
-_IN_SIGHT = Context()
+# What matters to frames, to gaps, and to the tables that several znodes make.
+_OF_FRAMES = ("frame_begin", "in_sync", "seq_hole")
+_OF_GAPS = ("gap", "in_sync")
+_STEP_OPS = (*log_gaps.OPS, *admin_operations.OPS)
+_STEP_KINDS = frozenset(kind for table in STEP_TABLES for kind in table.kinds)
+_NO_INPUTS: Mapping[str, Any] = {}
 StepFold = LogGaps | ControllerFold | AdminOperations | ConfigHistory
 
 
@@ -116,15 +122,18 @@ class ClusterFold:
     def _make_interval(self, table: Table) -> IntervalFold:
         return IntervalFold(table, self.cluster, self._sessions)
 
-    def apply(self, entry: Entry) -> Iterator[Entry]:
-        """Take one entry of the log; yields those that are folded by now and kept in the lake."""
-        yield from self._apply_all(self.runs.take(entry))
+    def apply(self, entry: Entry) -> Iterable[Entry]:
+        """Take one entry of the log; those that are folded by now and kept in the lake."""
+        if self.runs.passes(entry.event):
+            return self._apply_all((Released(entry, False),))
+        return self._apply_all(self.runs.take(entry))
 
-    def finish(self) -> Iterator[Entry]:
+    def finish(self) -> Iterable[Entry]:
         """Nothing follows for now: fold what was held back."""
-        yield from self._apply_all(self.runs.release())
+        return self._apply_all(self.runs.release())
 
-    def _apply_all(self, released: Iterator[Released]) -> Iterator[Entry]:
+    def _apply_all(self, released: Iterable[Released]) -> list[Entry]:
+        kept = []
         for entry, closes_session in released:
             if self._is_kept(entry.event):
                 try:
@@ -132,7 +141,8 @@ class ClusterFold:
                 except Exception as error:
                     reason = f"{type(error).__name__}: {error}"
                     raise Unfoldable(entry.event.seq, reason) from error
-                yield entry
+                kept.append(entry)
+        return kept
 
     def _is_kept(self, event: Event) -> bool:
         """Of each minute's heartbeats the first: time passes with the records that are kept."""
@@ -145,29 +155,37 @@ class ClusterFold:
         return is_first
 
     def _apply(self, event: Event, closes_session: bool) -> None:
-        closure = self.frames.follow(event)
-        context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
-        for step in self.steps:
-            step.apply(event, context)
+        context = IN_SIGHT
+        if closes_session or self.gaps.since or event.op in _OF_FRAMES:
+            closure = self.frames.follow(event)
+            context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
+        if event.kind in _STEP_KINDS or event.op in _STEP_OPS:
+            for step in self.steps:
+                step.apply(event, context)
         self._apply_intervals(event, context)
         self.crew.apply(event, context)
-        self.gaps.apply(event)
+        if event.op in _OF_GAPS:
+            self.gaps.apply(event)
 
     def _apply_intervals(self, event: Event, context: Context) -> None:
         fold = self._by_kind.get(event.kind or "")
-        key = None if fold is None else fold.find_key(event)
-        if fold is not None and key is not None and event.seq > fold.horizon:
-            fold.apply(event, key, context, self._read_inputs(fold.table, event.seq))
+        spot = None if fold is None else fold.find_spot(event)
+        if fold is not None and spot is not None and event.seq > fold.horizon:
+            inputs = self._read_inputs(fold.table, event.seq) if fold.table.as_of else _NO_INPUTS
+            fold.apply(event, spot, context, inputs)
         for sampled in self._by_op.get(event.op, ()):
             if event.seq > sampled.horizon and sampled.table.samples is not None:
                 sampled.apply_samples(event, sampled.table.samples)
+        if context.closure is not None:
+            self._close(context.closure, context)
         # Groups that Kafka keeps are in no gap of ZooKeeper's.
-        looks = ((context.closure, context), (self.rounds.follow(event), _IN_SIGHT))
-        for closure, around in looks:
-            if closure is not None:
-                for each in (*self.intervals.values(), self.controller_znode):
-                    if event.seq > each.horizon:
-                        each.close(closure, around)
+        if event.op == "log_ends" and (closure := self.rounds.follow(event)) is not None:
+            self._close(closure, IN_SIGHT)
+
+    def _close(self, closure: Closure, context: Context) -> None:
+        for fold in (*self.intervals.values(), self.controller_znode):
+            if closure.end_seq > fold.horizon:
+                fold.close(closure, context)
 
     def _read_inputs(self, table: Table, seq: int) -> dict[str, Any]:
         """The columns that a table reads of others, as of an event's seq."""
@@ -179,9 +197,9 @@ class ClusterFold:
     def _find_ephemeral(self, entry: Entry) -> Ephemeral | None:
         event = entry.event
         fold = self._by_kind.get(event.kind or "")
-        key = None if fold is None else fold.find_key(event)
-        if fold is None or key is None:
+        spot = None if fold is None else fold.find_spot(event)
+        if fold is None or spot is None:
             return None
         is_ephemeral = KIND_BY_NAME[event.kind or ""].mode == "ephemeral"
-        session = fold.find_session(key) if event.seq > fold.horizon else None
-        return Ephemeral((fold.table.name, *key), session, is_ephemeral)
+        session = fold.find_session(spot.key) if event.seq > fold.horizon else None
+        return Ephemeral((fold.table.name, *spot.key), session, is_ephemeral)

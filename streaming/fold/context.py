@@ -34,6 +34,9 @@ class Context(NamedTuple):
         return Moment(closure.end_seq, None, read_millis(closure.observed_at_ms), self.gap_from_ms)
 
 
+IN_SIGHT = Context()
+
+
 @dataclass
 class OpenGaps:
     """The gaps of the whole tree that are in force, oldest first: since when nobody could see."""

@@ -10,6 +10,9 @@ from streaming.fold.machine import Machine, Taken
 from streaming.fold.standing import Standing
 from zklake.events.envelope import Event
 
+# The znodes that machines follow; of others they only learn that time passes.
+MACHINE_KINDS = ("consumer", "owner", "topic", "offset")
+ZNODE_OPS = ("create", "set", "delete", "read", "unreadable")
 # A marker moves at least this often: what follows it is read again after a restart.
 _IDLE_MS = 3_600_000
 
@@ -42,6 +45,10 @@ class Crew:
         if self._beginners:
             self._begin(event.seq)
         self._at_ms = max(self._at_ms, event.observed_at_ms)
+        if event.kind not in MACHINE_KINDS and event.op in ZNODE_OPS:
+            for machine in self.machines:
+                machine.pass_time(event)
+            return
         changes = self.standing.follow(event, context)
         for machine in self.machines:
             machine.follow(event, changes, self.standing, context)

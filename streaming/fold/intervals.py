@@ -7,28 +7,30 @@ groups make rows of the same tables: each tells the state of one key, or that it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from delta_tables.observation import NO_ROW, Observation, read_millis
 from delta_tables.samples import KAFKA, Samples
 from delta_tables.table import Table
 from streaming.fold.context import Context
 from streaming.fold.frames import Closure
-from streaming.fold.life import (
-    Moment,
-    Verdict,
-    find_moment,
-    is_second_half,
-    judge,
-    read_state,
-)
-from streaming.fold.open_rows import Key, OpenRow, OpenRows
+from streaming.fold.life import Moment, find_moment, is_second_half, judge, read_state
+from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard
 from streaming.fold.payload import read_payload
 from zklake.events.envelope import Event
 from zklake.events.kinds import KIND_BY_NAME
 
-# A closed row: its columns in stored order, up to ended_by.
-ClosedRow = tuple[Any, ...]
+# A row as the lake stores it: its columns in their order, up to is_open.
+StoredRow = tuple[Any, ...]
+_NO_END = Moment(None, None, None)  # type: ignore[arg-type]
+
+
+class Spot(NamedTuple):
+    """Where the row of an event stands."""
+
+    key: Key
+    # The event's path, split.
+    parts: list[str]
 
 
 class IntervalFold:
@@ -42,177 +44,194 @@ class IntervalFold:
         # In a rebuild: events up to this seq may be missing, so its rows begin as they stood then.
         self.horizon = -1
         self.open = OpenRows()
-        self.ended: list[ClosedRow] = []
-        self._sessions = sessions
-        self._depths = {kind: KIND_BY_NAME[kind].pattern.count("/") + 1 for kind in table.kinds}
+        self.ended: list[StoredRow] = []
         columns = {column.name: column.read for column in table.made}
         self._key = [columns[name] for name in table.key if name != "cluster"]
+        self._depths = {kind: KIND_BY_NAME[kind].pattern.count("/") + 1 for kind in table.kinds}
         payload = [column for column in table.made if column.name not in table.key]
         self._payload = [column.read for column in payload]
-        self.payload_names = tuple(column.name for column in payload)
-        self._session = (
-            self.payload_names.index("session") if "session" in self.payload_names else None
-        )
+        self.payload_names = names = tuple(column.name for column in payload)
+        self._session = names.index("session") if "session" in names else None
+        self._sessions = sessions
+        self._is_sampled = table.samples is not None
         # Of Kafka-stored groups: the keys of each.
         self._groups: dict[str, set[Key]] = {}
 
     @property
     def is_touched(self) -> bool:
         """Whether the lake does not hold all of it."""
-        return bool(self.ended or self.open.touched)
+        return bool(self.ended) or self.open.is_touched
 
-    def find_key(self, event: Event) -> Key | None:
-        """The key of the event's row; None: it makes none."""
+    def find_spot(self, event: Event) -> Spot | None:
+        """Where the event's row stands; None: it makes none."""
         parts = (event.path or "").split("/")
         if len(parts) != self._depths[event.kind or ""]:
             return None
         seen = Observation(event, parts, None)
         key = tuple([read(seen) for read in self._key])  # type: ignore[misc]
-        return None if NO_ROW in key else key
+        return None if NO_ROW in key else Spot(key, parts)
 
     def find_session(self, key: Key) -> int | None:
         """The session that holds the znode of a key."""
-        row = None if self._session is None else self.open.get(key)
+        row = None if self._session is None else self.open.find_shard(key).get(key)
         return None if row is None else self._read_session(row)
 
-    def apply(self, event: Event, key: Key, context: Context, inputs: Mapping[str, Any]) -> Verdict:
-        """Take an event of one of the table's znodes; what it did to the znode."""
-        row = self.open.get(key)
-        verdict = judge(event, None if row is None else row.state)
-        if verdict == "seen" and row is not None:
-            row.seen_seq = event.seq
-            self._put(key, row, event.seq)
-        elif verdict == "ended" and row is not None:
+    def apply(self, event: Event, spot: Spot, context: Context, inputs: Mapping[str, Any]) -> None:
+        """Take an event of one of the table's znodes."""
+        key = spot.key
+        shard = self.open.find_shard(key)
+        row = shard.get(key)
+        verdict = judge(event, row)
+        if verdict == "nothing":
+            return
+        if row is None:
+            self._begin(shard, event, spot)
+        elif verdict == "seen":
+            self._see(shard, key, row, event.seq)
+        elif verdict == "ended":
             word = self.table.name_delete(context.closes_session, inputs)
-            self._end(key, row, context.find_end(event), word)
-        elif verdict in ("born", "changed", "recreated"):
-            self._begin(event, key, row, verdict)
-        return verdict
+            self._end(shard, key, row, context.find_end(event), word)
+        else:
+            self._succeed(shard, event, spot, row, is_same_life=verdict == "changed")
 
-    def _begin(self, event: Event, key: Key, former: OpenRow | None, verdict: Verdict) -> None:
+    def _begin(self, shard: Shard, event: Event, spot: Spot) -> OpenRow:
         payload, error = read_payload(event)
-        seen = Observation(event, (event.path or "").split("/"), payload)
-        state, moment = read_state(event), find_moment(event)
+        seen = Observation(event, spot.parts, payload)
+        moment, seq = find_moment(event), event.seq
         row = OpenRow(
             [read(seen) for read in self._payload],  # type: ignore[misc]
-            *state,
+            *read_state(event),
             payload is not None,
             error,
             0,
-            event.seq,
-            event.seq,
+            seq,
+            seq,
             moment.zxid,
             moment.at_ms,
         )
-        if former is not None:
-            if verdict == "changed" and None not in (state.version, former.version):
-                row.unseen_versions = max(0, state.version - former.version - 1)  # type: ignore[operator]
-            if former.is_blank and is_second_half(event, former.state, former.from_zxid):
-                self._drop(key, former, event.seq)
-            else:
-                word = "unreadable" if verdict == "changed" and error is not None else verdict
-                self._end(key, former, moment, word)
-        self._put(key, row, event.seq, is_new=True)
+        self._put(shard, spot.key, row, seq)
+        return row
+
+    def _succeed(
+        self, shard: Shard, event: Event, spot: Spot, former: OpenRow, *, is_same_life: bool
+    ) -> None:
+        """Another state of the znode follows the one that stood."""
+        self._forget(spot.key, former)
+        row = self._begin(shard, event, spot)
+        if is_same_life and row.version is not None and former.version is not None:
+            unseen = row.version - former.version - 1
+            if unseen > 0:
+                row.unseen_versions = unseen
+                shard.put(spot.key, row, touches=False)
+        if former.is_blank and is_second_half(event, former, former.from_zxid):
+            return
+        word = "recreated"
+        if is_same_life:
+            word = "changed" if row.decode_error is None else "unreadable"
+        if event.seq > self.marker:
+            moment = Moment(event.seq, row.from_zxid, row.from_ms)
+            self.ended.append(self._write(spot.key, former, moment, word))
 
     def apply_samples(self, event: Event, samples: Samples) -> None:
         """Take an event that tells rows of Kafka-stored groups."""
         named: set[Key] = set()
+        places = [self.payload_names.index(name) for name in samples.state]
         for key, values, at_ms in samples.read(event):
             if key not in named:
                 named.add(key)
-                self._apply_sample(event, key, values, read_millis(at_ms), samples)
+                moment = Moment(event.seq, None, read_millis(at_ms))
+                self._apply_sample(key, values, moment, places)
         group = event.group_state
         if samples.ends_unnamed is not None and group is not None:
             at_ms = event.observed_at_ms if group.at_ms is None else group.at_ms
             moment = Moment(event.seq, None, read_millis(at_ms))
             for key in sorted(self._groups.get(group.group_id, set()) - named):
-                row = self.open.get(key)
-                assert row is not None
-                self._end(key, row, moment, samples.ends_unnamed(group))
+                self._end_key(key, moment, samples.ends_unnamed(group))
 
     def _apply_sample(
-        self,
-        event: Event,
-        key: Key,
-        values: Mapping[str, Any] | None,
-        at_ms: int | None,
-        samples: Samples,
+        self, key: Key, values: Mapping[str, Any] | None, moment: Moment, places: list[int]
     ) -> None:
-        row, moment = self.open.get(key), Moment(event.seq, None, at_ms)
+        shard = self.open.find_shard(key)
+        row = shard.get(key)
         if values is None:
             if row is not None:
-                self._end(key, row, moment, "deleted")
+                self._end(shard, key, row, moment, "deleted")
             return
-        told = [values.get(name) for name in self.payload_names]
+        told, seq = [values.get(name) for name in self.payload_names], moment.seq
         if row is not None:
-            places = [self.payload_names.index(name) for name in samples.state]
             if all(row.values[place] == told[place] for place in places):
-                row.seen_seq = event.seq
-                self._put(key, row, event.seq)
+                self._see(shard, key, row, seq)
                 return
-            self._end(key, row, moment, "changed")
-        begun = OpenRow(
-            told, None, None, "exact", True, None, None, event.seq, event.seq, None, at_ms
-        )
-        self._put(key, begun, event.seq, is_new=True)
+            self._end(shard, key, row, moment, "changed")
+        begun = OpenRow(told, None, None, "exact", True, None, None, seq, seq, None, moment.at_ms)
+        self._put(shard, key, begun, seq)
 
     def close(self, closure: Closure, context: Context) -> None:
         """End what was last seen before a complete look began."""
-        is_sampled = self.table.samples is not None
-        if closure.coordinator == KAFKA and not is_sampled:
+        if closure.coordinator == KAFKA and not self._is_sampled:
             return
         moment = context.find_resync(closure)
         for key, row in self.open.items():
-            is_its = not is_sampled or key[0] == closure.coordinator
+            is_its = not self._is_sampled or key[0] == closure.coordinator
             if is_its and row.seen_seq < closure.begin_seq:
-                self._end(key, row, moment, "resync")
+                self._end(self.open.find_shard(key), key, row, moment, "resync")
 
     def recall(self, key: Key, row: OpenRow) -> None:
         """Take up a row that stood open before."""
-        self._put(key, row, -1, is_new=True)
+        self._put(self.open.find_shard(key), key, row, -1)
 
     def settle(self, seq: int) -> None:
         """The lake holds all of it, up to that seq."""
         self.marker = max(self.marker, seq)
         self.ended = []
-        self.open.touched.clear()
+        self.open.settle()
 
-    def list_shard(self, number: int) -> list[ClosedRow]:
-        """The rows of one shard, in the form of closed ones."""
-        return [self._write(key, row) for key, row in self.open.items_of(number)]
+    def list_rows(self, shard: Shard) -> list[StoredRow]:
+        """The rows of a shard as the lake stores them."""
+        return [self._write(key, row, _NO_END, None) for key, row in shard.items()]
 
-    def _put(self, key: Key, row: OpenRow, seq: int, *, is_new: bool = False) -> None:
-        if is_new:
-            session = self._read_session(row)
-            if session is not None:
-                self._sessions[session] = self._sessions.get(session, 0) + 1
-            if key and key[0] == KAFKA and self.table.samples is not None:
-                self._groups.setdefault(key[1], set()).add(key)
-        self.open.put(key, row, touches=seq > self.marker)
+    def _see(self, shard: Shard, key: Key, row: OpenRow, seq: int) -> None:
+        row.seen_seq = seq
+        shard.put(key, row, touches=seq > self.marker)
 
-    def _drop(self, key: Key, row: OpenRow, seq: int) -> None:
+    def _put(self, shard: Shard, key: Key, row: OpenRow, seq: int) -> None:
+        """A row begins."""
+        session = self._read_session(row)
+        if session is not None:
+            self._sessions[session] = self._sessions.get(session, 0) + 1
+        if self._is_sampled and key[0] == KAFKA:
+            self._groups.setdefault(key[1], set()).add(key)
+        shard.put(key, row, touches=seq > self.marker)
+
+    def _forget(self, key: Key, row: OpenRow) -> None:
+        """A row is no longer open: its session and its group hold one less."""
         session = self._read_session(row)
         if session is not None:
             self._sessions[session] -= 1
             if not self._sessions[session]:
                 del self._sessions[session]
-        if key and key[0] == KAFKA and self.table.samples is not None:
+        if self._is_sampled and key[0] == KAFKA:
             self._groups[key[1]].discard(key)
             if not self._groups[key[1]]:
                 del self._groups[key[1]]
-        self.open.drop(key, touches=seq > self.marker)
 
-    def _end(self, key: Key, row: OpenRow, moment: Moment, word: str) -> None:
-        self._drop(key, row, moment.seq)
-        if moment.seq > self.marker:
+    def _end_key(self, key: Key, moment: Moment, word: str) -> None:
+        shard = self.open.find_shard(key)
+        row = shard.get(key)
+        if row is not None:
+            self._end(shard, key, row, moment, word)
+
+    def _end(self, shard: Shard, key: Key, row: OpenRow, moment: Moment, word: str) -> None:
+        self._forget(key, row)
+        is_news = moment.seq > self.marker
+        shard.drop(key, touches=is_news)
+        if is_news:
             self.ended.append(self._write(key, row, moment, word))
 
-    def _write(
-        self, key: Key, row: OpenRow, moment: Moment | None = None, word: str | None = None
-    ) -> ClosedRow:
-        """A row's columns in stored order; no end lies before its beginning."""
-        to_seq, to_zxid, to_ms, to_min_ms = moment or (None, None, None, None)
-        is_clamped = to_ms is not None and row.from_ms is not None and to_ms < row.from_ms
+    def _write(self, key: Key, row: OpenRow, end: Moment, word: str | None) -> StoredRow:
+        """A row's columns; no end lies before its beginning."""
+        to_ms, from_ms = end.at_ms, row.from_ms
+        is_clamped = to_ms is not None and from_ms is not None and to_ms < from_ms
         return (
             self.cluster,
             *key,
@@ -226,14 +245,14 @@ class IntervalFold:
             row.seen_seq,
             row.from_seq,
             row.from_zxid,
-            row.from_ms,
-            to_seq,
-            to_zxid,
-            row.from_ms if is_clamped else to_ms,
-            to_min_ms,
+            from_ms,
+            end.seq,
+            end.zxid,
+            from_ms if is_clamped else to_ms,
+            end.min_ms,
             is_clamped,
             word,
-            moment is None,
+            word is None,
         )
 
     def _read_session(self, row: OpenRow) -> int | None:

@@ -7,7 +7,7 @@ state, a write whose value nobody could read, a znode that the watcher may not r
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from delta_tables.observation import read_millis
 from zklake.events.envelope import Event, Stat
@@ -43,7 +43,23 @@ _NO_STAT = Stat()
 _SHOWS = ("create", "set", "read", "unreadable")
 
 
-def judge(event: Event, standing: State | None) -> Verdict:
+class Known(Protocol):
+    """The state of a znode that stands: a State, or a row that holds one."""
+
+    @property
+    def czxid(self) -> int | None:
+        """Of which life it is."""
+
+    @property
+    def version(self) -> int | None:
+        """The version of its data."""
+
+    @property
+    def fidelity(self) -> str:
+        """How true its data is."""
+
+
+def judge(event: Event, standing: Known | None) -> Verdict:
     """What an event does to a znode of which that state stands, if any."""
     if event.op == "delete":
         return "nothing" if standing is None else "ended"
@@ -71,12 +87,13 @@ def is_touch(event: Event) -> bool:
     return is_superseded or event.op == "unreadable"
 
 
-def is_echo(event: Event, standing: State) -> bool:
+def is_echo(event: Event, standing: Known) -> bool:
     """A read that repeats the standing state; what is unknown repeats nothing."""
     if event.op != "read":
         return False
     state = read_state(event)
-    return None not in state and state == standing
+    known = (standing.czxid, standing.version, standing.fidelity)
+    return None not in state and state == known
 
 
 def is_state(event: Event) -> bool:
@@ -108,7 +125,7 @@ def is_new_life(event: Event, czxid: int | None) -> bool:
     return event.op == "create" or (None not in (told, czxid) and told != czxid)
 
 
-def is_second_half(event: Event, former: State, former_zxid: int | None) -> bool:
+def is_second_half(event: Event, former: Known, former_zxid: int | None) -> bool:
     """Whether a set completes a create without data: one life, one state.
 
     Kafka 2.2+ registers with one multi, create(null) + set.

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import msgspec
-
-from streaming.fold.life import State
 
 Key = tuple[Any, ...]
 
@@ -37,11 +36,6 @@ class OpenRow(msgspec.Struct, array_like=True, gc=False):
     from_ms: int | None
 
     @property
-    def state(self) -> State:
-        """What tells it from another state of the znode."""
-        return State(self.czxid, self.version, self.fidelity)
-
-    @property
     def is_blank(self) -> bool:
         """No data, and no error either: perhaps the first half of a registration."""
         return not self.is_known and self.decode_error is None
@@ -51,74 +45,93 @@ _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(OpenRow).decode
 
 
-def find_shard(key: Key, count: int) -> int:
-    """The shard of a key, the same in every process; `count`: how many there are, a power of 2."""
-    return zlib.crc32(repr(key).encode()) & (count - 1)
+class Shard:
+    """The rows of one file."""
 
+    __slots__ = ("is_touched", "rows")
 
-class OpenRows:
-    """All of a table; `touched` are the shards that the lake does not hold as they are now."""
-
-    def __init__(self, shards: int = 1) -> None:
-        self._shards: list[dict[Key, bytes]] = [{} for _ in range(shards)]
-        self.touched: set[int] = set()
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    @property
-    def shards(self) -> int:
-        """How many shards there are."""
-        return len(self._shards)
+    def __init__(self) -> None:
+        self.rows: dict[Key, bytes] = {}
+        # Whether the lake does not hold it as it is now.
+        self.is_touched = False
 
     def get(self, key: Key) -> OpenRow | None:
         """The row of a key."""
-        packed = self._shards[find_shard(key, self.shards)].get(key)
+        packed = self.rows.get(key)
         return None if packed is None else _unpack(packed)
 
-    def put(self, key: Key, row: OpenRow, *, touches: bool = True) -> None:
+    def put(self, key: Key, row: OpenRow, *, touches: bool) -> None:
         """A row begins or changes."""
-        number = find_shard(key, self.shards)
-        shard = self._shards[number]
-        self._size += key not in shard
-        shard[key] = _pack(row)
-        if touches:
-            self.touched.add(number)
+        self.rows[key] = _pack(row)
+        self.is_touched |= touches
 
-    def drop(self, key: Key, *, touches: bool = True) -> None:
+    def drop(self, key: Key, *, touches: bool) -> None:
         """A row is no longer open."""
-        number = find_shard(key, self.shards)
-        del self._shards[number][key]
-        self._size -= 1
-        if touches:
-            self.touched.add(number)
+        del self.rows[key]
+        self.is_touched |= touches
 
     def items(self) -> Iterator[tuple[Key, OpenRow]]:
         """All rows; they may be dropped meanwhile."""
-        for number in range(self.shards):
-            yield from self.items_of(number)
-
-    def items_of(self, number: int) -> Iterator[tuple[Key, OpenRow]]:
-        """The rows of one shard."""
-        for key, packed in [*self._shards[number].items()]:
+        for key, packed in [*self.rows.items()]:
             yield key, _unpack(packed)
+
+
+class OpenRows:
+    """All of a table. The number of shards is a power of 2."""
+
+    def __init__(self, shards: int = 1) -> None:
+        self.shards = [Shard() for _ in range(shards)]
+
+    def __len__(self) -> int:
+        return sum(len(shard.rows) for shard in self.shards)
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether the lake does not hold all of it as it is now."""
+        return any(shard.is_touched for shard in self.shards)
+
+    def find_shard(self, key: Key) -> Shard:
+        """The shard of a key: by a checksum, which is the same in every process."""
+        return self.shards[_hash_key(key) & (len(self.shards) - 1)]
+
+    def items(self) -> Iterator[tuple[Key, OpenRow]]:
+        """All rows; they may be dropped meanwhile."""
+        for shard in self.shards:
+            yield from shard.items()
+
+    def settle(self) -> None:
+        """The lake holds all of it."""
+        for shard in self.shards:
+            shard.is_touched = False
 
     def fit(self) -> None:
         """Make shards more or fewer where they have become too large or too small."""
-        rows = self._size / self.shards
-        if SHARD_ROWS / 4 <= rows <= SHARD_ROWS * 2 or (self.shards == 1 and rows <= SHARD_ROWS):
+        size, count = len(self), len(self.shards)
+        if size <= SHARD_ROWS * 2 * count and (size >= SHARD_ROWS / 4 * count or count == 1):
             return
         wanted = 1
-        while wanted * SHARD_ROWS < self._size:
+        while wanted * SHARD_ROWS < size:
             wanted *= 2
-        if wanted != self.shards:
+        if wanted != count:
             self._divide(wanted)
 
     def _divide(self, count: int) -> None:
-        shards: list[dict[Key, bytes]] = [{} for _ in range(count)]
-        for shard in self._shards:
-            for key, packed in shard.items():
-                shards[find_shard(key, count)][key] = packed
-        self._shards = shards
-        self.touched = set(range(count))
+        former, self.shards = self.shards, [Shard() for _ in range(count)]
+        for shard in former:
+            for key, packed in shard.rows.items():
+                self.find_shard(key).rows[key] = packed
+        for shard in self.shards:
+            shard.is_touched = True
+
+
+def _hash_key(key: Key) -> int:
+    number = 0
+    for part in key:
+        number = number * 31 + (part if isinstance(part, int) else _hash_text(part))
+    # The low bits decide: those of small numbers in a row must not.
+    return (number * 0x9E3779B1 & 0xFFFFFFFF) >> 8
+
+
+@lru_cache(1 << 16)
+def _hash_text(text: str | None) -> int:
+    return 0 if text is None else zlib.crc32(text.encode())

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from streaming.log.continuity import Entry
-from zklake.events.envelope import SESSION_RUN_MS
+from zklake.events.envelope import SESSION_RUN_MS, Event
 from zklake.events.samples import SAMPLE_OPS
 
 # What breaks no run.
@@ -59,6 +59,10 @@ class SessionRuns:
     def held_seq(self) -> int | None:
         """From which seq on entries are held back."""
         return self._held[0].event.seq if self._held else None
+
+    def passes(self, event: Event) -> bool:
+        """Whether an event is released at once: nothing is held back, and it begins no run."""
+        return not self._held and not (event.op == "delete" and event.origin == "watch")
 
     def take(self, entry: Entry) -> Iterator[Released]:
         """Take one entry; what can be released by now, each before the next is asked for."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pyarrow as pa
+from deltalake.transaction import AddAction
 
 from delta_tables import reading
 from delta_tables.catalog import TABLES
@@ -48,10 +49,14 @@ class Lake:
             self._writers[table.name] = TableWriter(self.table_path(table), table)
         return self._writers[table.name]
 
-    def append_events(self, entries: Sequence[Entry], topic: str, mark: Mark) -> None:
-        """Add events to znode_events."""
+    def write_events(self, entries: Sequence[Entry], topic: str) -> list[AddAction]:
+        """Write the files of events; nobody sees them before they are appended."""
         rows = make_event_rows(entries, topic, datetime.now(UTC))
-        self.find_writer(ZNODE_EVENTS).append(rows, mark)
+        return self.find_writer(ZNODE_EVENTS).write(rows)
+
+    def append_events(self, files: list[AddAction], mark: Mark) -> None:
+        """Add events to znode_events."""
+        self.find_writer(ZNODE_EVENTS).append_files(files, mark)
 
     def append_quarantine(self, rejected: Sequence[tuple[Record, str]], topic: str) -> None:
         """Add records that could not be folded, each with the reason."""
@@ -79,9 +84,13 @@ class Lake:
         table, opened = fold.table, fold.open
         writer = self.find_writer(table)
         opened.fit()
-        is_laid_out = writer.count_shards() == opened.shards
-        numbers = sorted(opened.touched) if is_laid_out else range(opened.shards)
-        shards = {n: make_arrow_of_tuples(table, fold.list_shard(n)) for n in numbers}
+        count = len(opened.shards)
+        is_laid_out = writer.count_shards() == count
+        shards = {
+            number: make_arrow_of_tuples(table, fold.list_rows(shard))
+            for number, shard in enumerate(opened.shards)
+            if shard.is_touched or not is_laid_out
+        }
         ended = make_arrow_of_tuples(table, fold.ended)
-        writer.replace_shards(ended, shards, opened.shards, mark)
+        writer.replace_shards(ended, shards, count, mark)
         fold.settle(mark.seq)

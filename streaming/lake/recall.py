@@ -81,7 +81,7 @@ def recall_intervals(
         where = f"valid_from_seq <= {seq} AND NOT is_open AND valid_to_seq > {seq}"
         for row in read_ms(tables, fold.table, where):
             _recall(fold, row, seq)
-    fold.open.touched.clear()
+    fold.open.settle()
 
 
 def _recall(fold: IntervalFold, row: Row, seq: int) -> None:

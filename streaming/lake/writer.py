@@ -68,8 +68,16 @@ class TableWriter:
 
     def append(self, rows: pa.Table, mark: Mark | None = None) -> None:
         """Add rows."""
+        self.append_files(self.write(rows), mark)
+
+    def write(self, rows: pa.Table) -> list[AddAction]:
+        """Write rows into files; nobody sees them before they are appended."""
+        return self._add(rows)
+
+    def append_files(self, files: list[AddAction], mark: Mark | None = None) -> None:
+        """Add the rows of files that were written before."""
         self._begin(mark)
-        self._commit(self._add(rows), [], mark)
+        self._commit(files, [], mark)
 
     def replace_open(self, rows: pa.Table, mark: Mark) -> None:
         """Replace the open rows and add the closed ones."""

@@ -52,6 +52,11 @@ class Continuity:
         self.at_ms = max(place.observed_at_ms, self.at_ms or 0)
         return told
 
+    @property
+    def has_repeats(self) -> bool:
+        """Whether records came again that no good one has followed yet."""
+        return bool(self._repeats)
+
     def tell_repeats(self, seq: int) -> list[Entry]:
         """Those that came again before the good record with that seq."""
         told = [self._tell(REPEAT, seq, place, offset) for offset, place in self._repeats]

@@ -71,6 +71,12 @@ class RebalanceMachine:
             self._judge_all()
         self._empty(touched)
 
+    def pass_time(self, event: Event) -> None:
+        """Of an event that changes nothing here, only its place and time."""
+        self._seq = event.seq
+        if not self._is_blind:
+            self._now_ms = event.observed_at_ms
+
     def take(self, *, idle: bool = False) -> dict[str, Taken]:
         """The table's rows, if there is news."""
         self._judge_all()

@@ -67,8 +67,7 @@ class Engine:
         if table in INTERVAL_TABLES:
             interval = fold.intervals[table.name]
             interval.open.fit()
-            shards = range(interval.open.shards)
-            opened = [row for number in shards for row in interval.list_shard(number)]
+            opened = [row for shard in interval.open.shards for row in interval.list_rows(shard)]
             made = make_arrow_of_tuples(table, [*closed, *opened])
         else:
             assert table in STEP_TABLES
