@@ -29,6 +29,7 @@ pytestmark = [
 ]
 
 Write = Callable[..., bytes]
+POISON = "/brokers/topics/poison"
 QUARANTINE = "SELECT kafka_offset, reason, record FROM quarantine ORDER BY kafka_offset"
 
 
@@ -124,7 +125,7 @@ def test_an_event_that_fails_three_times_is_set_aside(
     follow, failed = Standing.follow, list[int]()
 
     def fail(standing: Standing, event: Any, context: Any) -> Any:
-        if event.path == "/poison":
+        if event.path == POISON:
             failed.append(event.seq)
             raise ValueError("a bug")
         return follow(standing, event, context)
@@ -134,7 +135,7 @@ def test_an_event_that_fails_three_times_is_set_aside(
     stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path), trigger_ms=0)
     worker = Worker(stream, StreamMetrics())
     first = register(story, 1)
-    poison = story.add(op="create", path="/poison").events[-1]
+    poison = story.add(op="create", path=POISON, kind="topic").events[-1]
     topic.write([*first, poison, *register(story, 2)])
     with running(spark, worker):
         wait_for(lambda: read_czxids(tmp_path, "c") == [1, 2], worker)
