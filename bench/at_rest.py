@@ -22,12 +22,12 @@ _LOOK_S = 10.0
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Cores and memory of `zklake stream` and its JVM."""
-    place, seconds = stage.directory / "calm", 30 if quick else 600
+    place, seconds = stage.directory / "calm", 60 if quick else 600
     command = [sys.executable, "-m", "zklake", "run", "--dir", str(place), "--calm"]
     run = Leash(command, stage.directory / "calm.log")
     try:
         _await_words(run, "everything runs")
-        time.sleep(_LOOK_S if quick else _SETTLE_S)
+        time.sleep(_SETTLE_S)
         return _watch(_find_stream(run.pid), seconds)
     finally:
         run.stop(60)
@@ -65,8 +65,12 @@ def _find_stream(pid: int) -> list[int]:
         with suppress(OSError):
             command = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
             if b"stream" in command and b"zklake" in command:
-                return [child, *_list_children(child)[:1]]
+                return [child, next(filter(_is_java, _list_children(child)))]
     raise LabError("no `zklake stream` among the processes of the run")
+
+
+def _is_java(pid: int) -> bool:
+    return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
 
 
 def _list_children(pid: int) -> list[int]:

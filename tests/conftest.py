@@ -6,7 +6,6 @@ Also the order of the files, which two workers take from one list.
 from __future__ import annotations
 
 import logging
-import os
 import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -29,12 +28,6 @@ FIRST = (
     "tests/streaming/test_daemon.py",
     "tests/streaming/",
 )
-
-# A test's Spark is gone before the optimising compiler has paid for itself: without it a file takes
-# two thirds of the CPU. But then Java keeps less room for code than Spark has, and would compile it
-# again and again. It holds for the streams that tests start, too.
-_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-os.environ.setdefault("SPARK_SUBMIT_OPTS", _JVM_OPTIONS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
