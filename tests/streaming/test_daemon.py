@@ -19,6 +19,7 @@ import pytest
 from delta_tables import reading
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
+from streaming.lake.lease import FILE_NAME
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
 from zklake.errors import LakeError
@@ -176,3 +177,30 @@ def refuse_a_second_stream(options: list[str], name: str, tmp_path: Path, pid: i
     assert f"is being written by another `zklake stream`: process {pid} on" in said
     assert "--take-over" in said
     assert time.monotonic() - started < 45, "no Spark is started for a refusal"
+
+
+@pytest.mark.spark
+@pytest.mark.integration
+def test_sigterm_while_spark_starts_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    lake, log = tmp_path / "lake", tmp_path / "log"
+    (tmp_path / "zklake.toml").write_text('[stream]\nhttp = "127.0.0.1:0"\n')
+    options = ["--log", cluster.bootstrap, "--lake", str(lake), "--cluster", "c"]
+    with start(options, tmp_path, log) as process:
+        try:
+            # The lease is taken before Spark starts, which takes seconds.
+            wait_for(lambda: bool(list(lake.rglob(FILE_NAME))), process, log, pause_s=0.01)
+            jvms = list_children(process.pid)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(120) == 0, log.read_text()
+        finally:
+            process.kill()
+    assert not list(lake.rglob(f"{FILE_NAME}*")), "the lease is still there"
+    assert [pid for pid in jvms if Path(f"/proc/{pid}").exists()] == []
+
+
+def list_children(pid: int) -> list[int]:
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").glob("*/children")
+        for child in task.read_text().split()
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
@@ -184,3 +185,43 @@ def test_crashes_other_cuts_replays_and_a_rebuild(tmp_path: Path) -> None:
     assert counts == {name: len(rows) for name, rows in wanted.items()}
     appended = {table.name for table in TABLES if not table.is_interval}
     assert {table.name for table in TABLES} == {*counts, *appended}
+
+
+def test_open_rows_that_lie_otherwise_are_taken_over(tmp_path: Path) -> None:
+    """As an older zklake laid them, or a rebuild: in files that are no shards."""
+    events, wanted = expect_all(SEED, LENGTH)
+    kafka = Kafka(tmp_path, events)
+    kafka.fold(35, most=2)
+    rebuild(Lake(kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
+    opened = [
+        path
+        for table in reading.open_tables(kafka.path, CLUSTER).values()
+        for path in table.file_uris()
+        if "/is_open=true/" in path
+    ]
+    assert opened
+    assert not [path for path in opened if "/shard-" in path]
+    kafka.fold(41)
+    compare(kafka, wanted)
+    rebuild(Lake(kafka.path, CLUSTER), check_names(()), TOPIC, lambda _: None)
+    compare(kafka, wanted)
+
+
+def test_shards_follow_the_size_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With shards of two rows: they are divided as rows come, and joined again as they go."""
+    monkeypatch.setattr("streaming.fold.open_rows.SHARD_ROWS", 2)
+    events, wanted = expect_all(SEED, LENGTH)
+    kafka = Kafka(tmp_path, events)
+    most = 0
+    for _ in range(0, len(events), 20):
+        kafka.fold(20, most=1)
+        for name, table in reading.open_tables(kafka.path, CLUSTER).items():
+            files = [path for path in table.file_uris() if "/is_open=true/" in path]
+            counts = {int(n) for path in files for n in re.findall(r"/shard-\d+-of-(\d+)-", path)}
+            assert len(counts) <= 1, f"{name} has shards of several layouts"
+            most = max(most, *counts, 0)
+    kafka.fold(41)
+    assert most >= 4
+    compare(kafka, wanted)
