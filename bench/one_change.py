@@ -5,14 +5,13 @@ Each batch holds one event, folded and committed as the stream does; the two lak
 
 from __future__ import annotations
 
-import gc
-import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from bench.figures import Figure, ratio
-from bench.processes import read_rss_bytes
 from bench.records import make_records
 from bench.stage import Stage
 from bench.znodes import make_state
@@ -29,11 +28,8 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Seconds and bytes of a batch, and what an open row takes of the driver's memory."""
     many, rounds = (10_000, 5) if quick else (200_000, 40)
     small = _Partitions(stage.directory / "few-open", _FEW)
-    gc.collect()
-    before = read_rss_bytes(os.getpid())
     large = _Partitions(stage.directory / "many-open", many)
-    gc.collect()
-    row_bytes = (read_rss_bytes(os.getpid()) - before) / many
+    row_bytes = (large.measure_memory() - small.measure_memory()) / (many - _FEW)
     pairs = [(large.change(), small.change()) for _ in range(rounds + 2)][2:]
     slow, fast = ([took for took, _ in each] for each in zip(*pairs, strict=True))
     written = [size / 1000 for (_, size), _ in pairs]
@@ -44,6 +40,24 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         Figure(f"bytes written, {many:,} open", written, "kB", "≤ 200"),
         Figure("driver's memory per open row", [row_bytes], "B", "≤ 500"),
     ]
+
+
+_TAKE_UP = """
+import gc, os, sys
+from bench.processes import read_rss_bytes
+from streaming.fold.rules import Rules
+from streaming.lake.lake import Lake
+from streaming.lake.progress import read_progress
+from streaming.lake.recall import read_markers, recall_cluster
+from streaming.memory import Memory
+
+lake = Lake(*sys.argv[1:])
+progress = read_progress(lake.path, lake.cluster, "")
+fold = recall_cluster(lake, progress.seq, read_markers(lake, progress.log_id), Rules())
+gc.collect()
+Memory().release(1_000_000)
+print(read_rss_bytes(os.getpid()))
+"""
 
 
 class _Partitions:
@@ -70,6 +84,11 @@ class _Partitions:
         self._fold.fold_batch(make_records([record], self._number - 1))
         took = time.monotonic() - began
         return took, sum(path.stat().st_size for path in self._list_files() - known)
+
+    def measure_memory(self) -> int:
+        """Resident bytes of a process that has just taken up this lake."""
+        command = [sys.executable, "-c", _TAKE_UP, str(self._path), _CLUSTER]
+        return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
     def _list_files(self) -> set[Path]:
         return {path for path in self._path.rglob("*") if path.is_file()}

@@ -6,6 +6,7 @@ what one file of the lake holds: a commit writes only the shards whose rows have
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
@@ -62,6 +63,9 @@ class Shard:
 
     def put(self, key: Key, row: OpenRow, *, touches: bool) -> None:
         """A row begins or changes."""
+        if key not in self.rows:
+            # A topic's name stands in the keys of all its partitions: once will do.
+            key = tuple([sys.intern(part) if type(part) is str else part for part in key])
         self.rows[key] = _pack(row)
         self.is_touched |= touches
 

@@ -74,9 +74,10 @@ def recall_intervals(
     """The rows of a table as they stood at that seq; `is_ahead`: some may have ended since."""
     writer = lake.find_writer(fold.table)
     fold.open = OpenRows(writer.count_shards() or 1)
-    for row in _read_columns(writer.read_open()):
-        if row["valid_from_seq"] <= seq:
-            _recall(fold, row, seq)
+    for rows in writer.read_open():
+        for row in _read_columns(rows):
+            if row["valid_from_seq"] <= seq:
+                _recall(fold, row, seq)
     if is_ahead:
         where = f"valid_from_seq <= {seq} AND NOT is_open AND valid_to_seq > {seq}"
         for row in read_ms(tables, fold.table, where):

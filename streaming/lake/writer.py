@@ -113,8 +113,8 @@ class TableWriter:
         counts = {None if file.shard is None else file.shard[1] for file in self._open.values()}
         return counts.pop() if len(counts) == 1 else None
 
-    def read_open(self) -> pa.Table:
-        """The open rows, without the columns that the table is partitioned by."""
+    def read_open(self) -> Iterator[pa.Table]:
+        """The open rows, file by file, without the columns that the table is partitioned by."""
         self._begin(None)
         stored = [
             field
@@ -123,9 +123,10 @@ class TableWriter:
         ]
         # Not deltalake's own dataset: it takes hundredths of a second for every file of the table.
         form = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
-        paths = [f"{self._root}/{path}" for path in self._open]
-        rows = ds.dataset(paths, schema=pa.schema(stored), format=form, filesystem=self._files)
-        return rows.to_table()
+        for path in self._open:
+            place = f"{self._root}/{path}"
+            file = ds.dataset(place, schema=pa.schema(stored), format=form, filesystem=self._files)
+            yield from (pa.Table.from_batches([batch]) for batch in file.to_batches())
 
     def _begin(self, mark: Mark | None) -> None:
         self._delta.update_incremental()
