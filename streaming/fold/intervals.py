@@ -85,7 +85,7 @@ class IntervalFold:
         if verdict == "nothing":
             return
         if row is None:
-            self._begin(shard, event, spot)
+            self._put(shard, key, self._read(event, spot), event.seq)
         elif verdict == "seen":
             self._see(shard, key, row, event.seq)
         elif verdict == "ended":
@@ -94,11 +94,12 @@ class IntervalFold:
         else:
             self._succeed(shard, event, spot, row, is_same_life=verdict == "changed")
 
-    def _begin(self, shard: Shard, event: Event, spot: Spot) -> OpenRow:
+    def _read(self, event: Event, spot: Spot) -> OpenRow:
+        """The state that an event tells."""
         payload, error = read_payload(event)
         seen = Observation(event, spot.parts, payload)
         moment, seq = find_moment(event), event.seq
-        row = OpenRow(
+        return OpenRow(
             [read(seen) for read in self._payload],  # type: ignore[misc]
             *read_state(event),
             payload is not None,
@@ -109,28 +110,25 @@ class IntervalFold:
             moment.zxid,
             moment.at_ms,
         )
-        self._put(shard, spot.key, row, seq)
-        return row
 
     def _succeed(
         self, shard: Shard, event: Event, spot: Spot, former: OpenRow, *, is_same_life: bool
     ) -> None:
         """Another state of the znode follows the one that stood."""
-        self._forget(spot.key, former)
-        row = self._begin(shard, event, spot)
+        key, row = spot.key, self._read(event, spot)
         if is_same_life and row.version is not None and former.version is not None:
-            unseen = row.version - former.version - 1
-            if unseen > 0:
-                row.unseen_versions = unseen
-                shard.put(spot.key, row, touches=False)
-        if former.is_blank and is_second_half(event, former, former.from_zxid):
+            row.unseen_versions = max(0, row.version - former.version - 1)
+        self._forget(key, former)
+        self._put(shard, key, row, event.seq)
+        if event.seq <= self.marker or (
+            former.is_blank and is_second_half(event, former, former.from_zxid)
+        ):
             return
         word = "recreated"
         if is_same_life:
             word = "changed" if row.decode_error is None else "unreadable"
-        if event.seq > self.marker:
-            moment = Moment(event.seq, row.from_zxid, row.from_ms)
-            self.ended.append(self._write(spot.key, former, moment, word))
+        moment = Moment(event.seq, row.from_zxid, row.from_ms)
+        self.ended.append(self._write(key, former, moment, word))
 
     def apply_samples(self, event: Event, samples: Samples) -> None:
         """Take an event that tells rows of Kafka-stored groups."""
