@@ -71,7 +71,10 @@ class Fold:
         self._memory = Memory()
         self._cluster: ClusterFold | None = None
         self._markers: dict[str, int] = {}
+        # How far the log was read; None: the first event will say which log it is.
         self._continuity: Continuity | None = None
+        if progress.log_id is not None:
+            self._continuity = self._go_on(progress.log_id)
         # Folded and kept, but not in znode_events yet.
         self._kept: list[Entry] = []
         # The last event that was read, whether or not it is folded.
@@ -123,7 +126,7 @@ class Fold:
 
     def _judge(self, record: Record, entries: list[Entry]) -> str | None:
         """Why a record cannot be folded; else its event is one of the entries now."""
-        known = self._continuity.log_id if self._continuity else self.progress.log_id
+        known = self._continuity.log_id if self._continuity else None
         judged = judge_record(record.value, self.lake.cluster, known)
         if isinstance(judged, Event) and judged.seq in self._unfoldable:
             reason = f"it could not be folded: {self._unfoldable[judged.seq]}"
@@ -145,18 +148,19 @@ class Fold:
 
     def _find_continuity(self, event: Event) -> Continuity:
         """Where the log goes on; the first event of all says which log it is."""
-        progress = self.progress
         if self._continuity is None:
-            if progress.log_id is None and event.seq <= progress.seq:
+            if event.seq <= self.progress.seq:
                 raise OtherLog(
                     f"the log that was accepted begins at seq {event.seq}, and the lake "
-                    f"{self.lake.path}/{self.lake.cluster} already holds {progress.seq}: its "
+                    f"{self.lake.path}/{self.lake.cluster} already holds {self.progress.seq}: its "
                     "history cannot follow. Fold it into a new lake (--lake)"
                 )
-            self._continuity = Continuity(
-                event.cluster, event.log_id, progress.read_seq, progress.read_at_ms
-            )
+            self._continuity = self._go_on(event.log_id)
         return self._continuity
+
+    def _go_on(self, log_id: str) -> Continuity:
+        progress = self.progress
+        return Continuity(self.lake.cluster, log_id, progress.read_seq, progress.read_at_ms)
 
     def _quarantine(self, rejected: list[tuple[Record, str]]) -> None:
         news = [each for each in rejected if each[0].offset > self.progress.quarantined_offset]

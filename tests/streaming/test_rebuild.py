@@ -97,7 +97,9 @@ def test_records_of_a_newer_version_take_their_place(
     story.leave(1, czxid=10, zxid=20)
     story.events[2] = structs.replace(story.events[2], v=2)
     log = Log(tmp_path, encoded(story.events))
-    log.fold(2, len(log.values))
+    # Also where it is the first that a stream meets.
+    log.fold(2)
+    log.fold(3, len(log.values))
     ports = "SELECT port, valid_to_seq, ended_by FROM broker_membership ORDER BY valid_from_seq"
     unaware = [{"port": 9092, "valid_to_seq": 1003, "ended_by": "deleted"}]
     assert log.rows(ports) == unaware
