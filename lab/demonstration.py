@@ -71,7 +71,7 @@ class Demonstration:
         stack.callback(self._cluster.close)
         stack.callback(self._shop.close)
         stack.callback(self.product.close)
-        # Spark needs no cluster to start and to warm up, and longer than everything else.
+        # Spark needs no cluster to start, and longer than everything else.
         self.product.launch("stream")
         self._cluster.start(_START_S)
         for server in self._cluster.servers:
