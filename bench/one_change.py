@@ -49,13 +49,13 @@ from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.progress import read_progress
 from streaming.lake.recall import read_markers, recall_cluster
-from streaming.memory import Memory
+from streaming.memory import release_memory
 
 lake = Lake(*sys.argv[1:])
 progress = read_progress(lake.path, lake.cluster, "")
 fold = recall_cluster(lake, progress.seq, read_markers(lake, progress.log_id), Rules())
 gc.collect()
-Memory().release(1_000_000)
+release_memory()
 print(read_rss_bytes(os.getpid()))
 """
 

@@ -83,9 +83,7 @@ class Fold:
     def fold_batch(self, records: Iterable[Record], *, final: bool = False) -> Batch:
         """Fold records of the log in order of their offsets; `final`: none follows for now."""
         with self._memory.hold():
-            batch = self._fold_records(records, final=final)
-        self._memory.release(batch.events)
-        return batch
+            return self._fold_records(records, final=final)
 
     def _fold_records(self, records: Iterable[Record], *, final: bool) -> Batch:
         batch = Batch()

@@ -18,6 +18,8 @@ from streaming.log.identity import LIBRDKAFKA_LOGGER, make_reader_options
 # No value can hold this: its quotes would be escaped.
 _HEARTBEAT = b'"op":"heartbeat"'
 _POLL_S = 0.2
+# What happens together reaches the log in two or three transactions: one batch is enough for it.
+_BUNDLE_S = 0.03
 # So long heartbeats alone are left lying: then they are folded together.
 _QUIET_S = 10.0
 
@@ -52,6 +54,7 @@ class Doorbell:
                 if message.error() is not None:
                     stop.wait(_POLL_S)
                 elif for_heartbeats or _HEARTBEAT not in (message.value() or b""):
+                    stop.wait(_BUNDLE_S)
                     return
         finally:
             self.is_waiting = False

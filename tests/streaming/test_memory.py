@@ -12,7 +12,7 @@ _FREE_IN_A_THREAD = """
 import ctypes, threading
 from bench.processes import read_rss_bytes
 from os import getpid
-from streaming.memory import Memory
+from streaming.memory import release_memory
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
@@ -27,7 +27,7 @@ thread = threading.Thread(target=write)
 thread.start()
 thread.join()
 before = read_rss_bytes(getpid())
-Memory().release(1_000_000)
+release_memory()
 print(before - read_rss_bytes(getpid()))
 """
 
