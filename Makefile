@@ -6,9 +6,9 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 JARS := .venv/.jars
 PYTEST := $(BIN)/pytest -q
-# Most tests wait for servers: two at a time take half as long. A file stays with one worker; which
+# Most tests wait for servers: three at a time take half as long. A file stays with one worker; which
 # comes first says tests/conftest.py.
-WORKERS ?= 2
+WORKERS ?= 3
 
 .PHONY: help install check test test-unit test-faults run bench docs lock clean
 
