@@ -131,16 +131,16 @@ class Fold:
             judged = Rejected(reason, Place(judged.seq, judged.observed_at_ms))
         if isinstance(judged, Rejected):
             if judged.place is not None and self._continuity is not None:
-                told = self._continuity.judge(judged.place, record.offset)
-                entries += [] if isinstance(told, str) else told
+                breaks = self._continuity.judge(judged.place, record.offset)
+                entries += [] if isinstance(breaks, str) else breaks
             return judged.reason
         continuity = self._find_continuity(judged)
-        told = continuity.judge(Place(judged.seq, judged.observed_at_ms), record.offset)
-        if isinstance(told, str):
-            return told
-        entries += told
+        breaks = continuity.judge(Place(judged.seq, judged.observed_at_ms), record.offset)
+        if isinstance(breaks, str):
+            return breaks
+        entries += breaks
         if continuity.has_repeats:
-            entries += continuity.tell_repeats(judged.seq)
+            entries += continuity.emit_repeats(judged.seq)
         entries.append(Entry(judged, record.offset))
         return None
 

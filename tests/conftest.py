@@ -1,6 +1,6 @@
 """Fixtures over the lab: real servers, started once for a run of pytest and gone with it.
 
-Also the order of the files, which two workers take from one list.
+Also the order of the files, which the workers take from one list.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from streaming.fold.life import (
     is_state,
     is_touch,
     read_life,
-    tell_life,
+    write_life,
 )
 from streaming.fold.payload import read_value
 from streaming.fold.row import Row, end_row, open_row
@@ -181,7 +181,7 @@ class ConfigHistory:
 
 
 def _begin(entity: Entity, key: str | None, setting: Setting, moment: Moment, life: State) -> Row:
-    columns = entity._asdict() | setting._asdict() | tell_life(life)
+    columns = entity._asdict() | setting._asdict() | write_life(life)
     cluster = columns.pop("cluster")
     return open_row(
         cluster,

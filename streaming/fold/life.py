@@ -1,7 +1,7 @@
 """What an event does to the life of its znode: the one place where that is decided. Pure.
 
 A life is one czxid: from a create to its delete. A state is one value in it. An event may begin a
-life or a state, end them, or only show that the znode is there: a read that repeats the standing
+life or a state, end them, or only show that the znode is there: a read that repeats the known
 state, a write whose value nobody could read, a znode that the watcher may not read.
 """
 
@@ -59,19 +59,19 @@ class Known(Protocol):
         """How true its data is."""
 
 
-def judge(event: Event, standing: Known | None) -> Verdict:
+def judge(event: Event, known: Known | None) -> Verdict:
     """What an event does to a znode of which that state stands, if any."""
     if event.op == "delete":
-        return "nothing" if standing is None else "ended"
+        return "nothing" if known is None else "ended"
     if event.op not in _SHOWS:
         return "nothing"
     if is_touch(event):
-        return "nothing" if standing is None else "seen"
-    if standing is None:
+        return "nothing" if known is None else "seen"
+    if known is None:
         return "born"
-    if is_echo(event, standing):
+    if is_echo(event, known):
         return "seen"
-    return "recreated" if is_new_life(event, standing.czxid) else "changed"
+    return "recreated" if is_new_life(event, known.czxid) else "changed"
 
 
 def read_state(event: Event) -> State:
@@ -87,13 +87,13 @@ def is_touch(event: Event) -> bool:
     return is_superseded or event.op == "unreadable"
 
 
-def is_echo(event: Event, standing: Known) -> bool:
-    """A read that repeats the standing state; what is unknown repeats nothing."""
+def is_echo(event: Event, known: Known) -> bool:
+    """A read that repeats the known state; what is unknown repeats nothing."""
     if event.op != "read":
         return False
     state = read_state(event)
-    known = (standing.czxid, standing.version, standing.fidelity)
-    return None not in state and state == known
+    held = (known.czxid, known.version, known.fidelity)
+    return None not in state and state == held
 
 
 def is_state(event: Event) -> bool:
@@ -107,7 +107,7 @@ def read_life(event: Event, czxid: int | None) -> State:
     return state if state.czxid is not None else state._replace(czxid=czxid)
 
 
-def tell_life(state: State) -> dict[str, Any]:
+def write_life(state: State) -> dict[str, Any]:
     """The columns of a row that tell which state of the znode began it."""
     return {
         "czxid": state.czxid,

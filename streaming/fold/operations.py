@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from streaming.fold.life import Moment, State, tell_life
+from streaming.fold.life import Moment, State, write_life
 from streaming.fold.row import Row, end_row, open_row
 
 Name = Literal["request", "move"]
@@ -146,7 +146,7 @@ class Operations:
         self.by_topic.setdefault(key.topic, set()).add(key)
 
     def _begin(self, key: Key, sources: Sources, source: Source, moment: Moment) -> Row:
-        columns: dict[str, Any] = key._asdict() | tell_life(source.life)
+        columns: dict[str, Any] = key._asdict() | write_life(source.life)
         return open_row(
             self.cluster,
             moment.seq,

@@ -20,7 +20,7 @@ LONGEST_JUMP = 2**31 - 1
 
 
 class Entry(NamedTuple):
-    """An event, and the offset of the record that told it."""
+    """An event, and the offset of the record that holds it."""
 
     event: Event
     offset: int
@@ -38,32 +38,32 @@ class Continuity:
     _repeats: list[tuple[int, Place]] = field(default_factory=list)
 
     def judge(self, place: Place, offset: int) -> list[Entry] | str:
-        """What to tell before the record at that offset, or why it cannot be the next one."""
+        """Events of a break before the record at that offset, or why it cannot be the next one."""
         jump = place.seq - self.seq
         if self.seq >= 0 and jump > LONGEST_JUMP:
             return f"seq {place.seq} is {jump} ahead of the record before: no log jumps that far"
         if self.seq >= 0 and jump <= 0:
             self._repeats.append((offset, place))
             return f"seq {place.seq} stands at an earlier offset already"
-        told = []
+        breaks = []
         if self.seq >= 0 and jump > 1:
-            told.append(self._tell(HOLE, place.seq - 1, place, offset, missed=jump - 1))
+            breaks.append(self._make_event(HOLE, place.seq - 1, place, offset, missed=jump - 1))
         self.seq = place.seq
         self.at_ms = max(place.observed_at_ms, self.at_ms or 0)
-        return told
+        return breaks
 
     @property
     def has_repeats(self) -> bool:
         """Whether records came again that no good one has followed yet."""
         return bool(self._repeats)
 
-    def tell_repeats(self, seq: int) -> list[Entry]:
+    def emit_repeats(self, seq: int) -> list[Entry]:
         """Those that came again before the good record with that seq."""
-        told = [self._tell(REPEAT, seq, place, offset) for offset, place in self._repeats]
+        repeats = [self._make_event(REPEAT, seq, place, offset) for offset, place in self._repeats]
         self._repeats.clear()
-        return told
+        return repeats
 
-    def _tell(
+    def _make_event(
         self, op: OwnOp, seq: int, place: Place, offset: int, missed: int | None = None
     ) -> Entry:
         gap = Gap(f"{op}-{offset}", op, from_ms=self.at_ms if op == HOLE else None)

@@ -89,7 +89,7 @@ def test_what_comes_again_is_told_before_the_next_good_record() -> None:
     assert go_on(continuity, 6, 3) == "seq 6 stands at an earlier offset already"
     assert go_on(continuity, 7, 4) == "seq 7 stands at an earlier offset already"
     assert go_on(continuity, 8, 5) == []
-    told = continuity.tell_repeats(8)
+    told = continuity.emit_repeats(8)
     assert [(each.event.op, each.event.seq, each.offset) for each in told] == [
         ("seq_repeat", 8, 3),
         ("seq_repeat", 8, 4),
