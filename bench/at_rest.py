@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.figures import Figure
-from bench.processes import read_cpu_s, read_rss_bytes
+from bench.processes import list_children, read_cpu_s, read_rss_bytes
 from bench.stage import Stage
 from lab.leash import Leash
 from zklake.errors import LabError
@@ -61,21 +61,13 @@ def _await_words(run: Leash, words: str) -> None:
 
 def _find_stream(pid: int) -> list[int]:
     """`zklake stream` among the children of a run, and its JVM."""
-    for child in _list_children(pid):
+    for child in list_children(pid):
         with suppress(OSError):
             command = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
             if b"stream" in command and b"zklake" in command:
-                return [child, next(filter(_is_java, _list_children(child)))]
+                return [child, next(filter(_is_java, list_children(child)))]
     raise LabError("no `zklake stream` among the processes of the run")
 
 
 def _is_java(pid: int) -> bool:
     return Path(f"/proc/{pid}/comm").read_text().strip() == "java"
-
-
-def _list_children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that has just ended
-            found += map(int, task.read_text().split())
-    return found

@@ -127,14 +127,3 @@ class Table:
     def made(self) -> tuple[Column, ...]:
         """The columns that are read off a znode."""
         return tuple(column for column in self.columns if column.read is not None)
-
-    @property
-    def required_key(self) -> tuple[str, ...]:
-        """The parts of the key without which there is no row; the others may be null."""
-        required = {column.name for column in self.columns if column.required}
-        return tuple(name for name in self.key if name in required)
-
-    @property
-    def schema(self) -> str:
-        """The columns as a schema string."""
-        return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)

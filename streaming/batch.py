@@ -181,7 +181,8 @@ class Fold:
         """The fold as of the lake, and what some tables do not hold yet folded again."""
         seq, known = self.progress.seq, self.progress.log_id
         self._markers = read_markers(self.lake, log_id)
-        recalled_seq = find_recall_seq(seq, read_markers(self.lake, known))
+        known_markers = self._markers if known == log_id else read_markers(self.lake, known)
+        recalled_seq = find_recall_seq(seq, known_markers)
         cluster = recall_cluster(self.lake, recalled_seq, self._markers, self.rules)
         for entry in read_entries(self.lake.path, self.lake.cluster, recalled_seq, seq):
             if entry.event.seq not in self._unfoldable:

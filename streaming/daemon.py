@@ -151,7 +151,8 @@ class Daemon:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             self._sample_heap(spark)
-            self._stop.wait(_SAMPLE_S)
+            if self._stop.wait(_SAMPLE_S):
+                break
         for thread in threads:
             thread.join()
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bench.processes import list_children
 from lab.leash import Leash
 
 # A stream that starts on a busy machine takes minutes.
@@ -54,7 +55,7 @@ class Run:
 
     def _find_writers(self) -> dict[str, int]:
         found = {}
-        for pid in _list_children(self.leash.pid):
+        for pid in list_children(self.leash.pid):
             with suppress(OSError):  # it has just ended
                 found[Path(os.readlink(f"/proc/{pid}/fd/1")).stem] = pid
         return found
@@ -63,17 +64,9 @@ class Run:
         """The processes that it started, and theirs."""
         found, new = [], [self.leash.pid]
         while new:
-            new = [child for pid in new for child in _list_children(pid)]
+            new = [child for pid in new for child in list_children(pid)]
             found += new
         return found
-
-
-def _list_children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that has just ended
-            found += map(int, task.read_text().split())
-    return found
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bench.processes import list_children
 from delta_tables import reading
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
@@ -196,11 +197,3 @@ def test_sigterm_while_spark_starts_leaves_nothing(cluster: Cluster, tmp_path: P
             process.kill()
     assert not list(lake.rglob(f"{FILE_NAME}*")), "the lease is still there"
     assert [pid for pid in jvms if Path(f"/proc/{pid}").exists()] == []
-
-
-def list_children(pid: int) -> list[int]:
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in task.read_text().split()
-    ]
