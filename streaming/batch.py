@@ -171,8 +171,7 @@ class Fold:
         if self._cluster is None:
             self._cluster = self._recall(log_id)
         cluster = self._cluster
-        for entry in entries:
-            self._kept += cluster.apply(entry)
+        self._kept += cluster.walk(entries)
         if final:
             self._kept += cluster.finish()
         return cluster
@@ -184,11 +183,9 @@ class Fold:
         known_markers = self._markers if known == log_id else read_markers(self.lake, known)
         recalled_seq = find_recall_seq(seq, known_markers)
         cluster = recall_cluster(self.lake, recalled_seq, self._markers, self.rules)
-        for entry in read_entries(self.lake.path, self.lake.cluster, recalled_seq, seq):
-            if entry.event.seq not in self._unfoldable:
-                # All of it is in znode_events.
-                for _ in cluster.apply(entry):
-                    pass
+        missed = read_entries(self.lake.path, self.lake.cluster, recalled_seq, seq)
+        # All of it is in znode_events.
+        cluster.walk(entry for entry in missed if entry.event.seq not in self._unfoldable)
         return cluster
 
     def _commit(self, cluster: ClusterFold, log_id: str) -> None:

@@ -6,6 +6,7 @@ because their version was newer than it could read, take their place.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -77,15 +78,11 @@ class _Rebuild:
 
     def run(self, mark: Mark, say: Callable[[str], None]) -> dict[str, int]:
         """Fold the whole log, and put the tables in place."""
-        fold, folded = self._fold, 0
-        for entry in read_all(self._lake.path, self._lake.cluster, mark.seq):
-            for _ in fold.apply(entry):
-                folded += 1
-            if folded >= _EVENTS_HELD:
-                self._write_ended()
-                folded = 0
-        for _ in fold.finish():
-            pass
+        entries = read_all(self._lake.path, self._lake.cluster, mark.seq)
+        while held := [*itertools.islice(entries, _EVENTS_HELD)]:
+            self._fold.walk(held)
+            self._write_ended()
+        self._fold.finish()
         self._write_ended(idle=True)
         self._write_open()
         for name, made in self._made.items():

@@ -122,27 +122,35 @@ class ClusterFold:
     def _make_interval(self, table: Table) -> IntervalFold:
         return IntervalFold(table, self.cluster, self._sessions)
 
-    def apply(self, entry: Entry) -> Iterable[Entry]:
-        """Take one entry of the log; those that are folded by now and kept in the lake."""
-        if self.runs.passes(entry.event):
-            return self._apply_all((Released(entry, False),))
-        return self._apply_all(self.runs.take(entry))
-
-    def finish(self) -> Iterable[Entry]:
-        """Nothing follows for now: fold what was held back."""
-        return self._apply_all(self.runs.release())
-
-    def _apply_all(self, released: Iterable[Released]) -> list[Entry]:
-        kept = []
-        for entry, closes_session in released:
-            if self._is_kept(entry.event):
-                try:
-                    self._apply(entry.event, closes_session)
-                except Exception as error:
-                    reason = f"{type(error).__name__}: {error}"
-                    raise Unfoldable(entry.event.seq, reason) from error
-                kept.append(entry)
+    def walk(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Take entries of the log; those that are folded by now and kept in the lake."""
+        kept: list[Entry] = []
+        for entry in entries:
+            if self.runs.passes(entry.event):
+                self._take(entry, False, kept)
+            else:
+                self._take_all(self.runs.take(entry), kept)
         return kept
+
+    def finish(self) -> list[Entry]:
+        """Nothing follows for now: fold what was held back."""
+        kept: list[Entry] = []
+        self._take_all(self.runs.release(), kept)
+        return kept
+
+    def _take_all(self, released: Iterable[Released], kept: list[Entry]) -> None:
+        for entry, closes_session in released:
+            self._take(entry, closes_session, kept)
+
+    def _take(self, entry: Entry, closes_session: bool, kept: list[Entry]) -> None:
+        event = entry.event
+        if not self._is_kept(event):
+            return
+        try:
+            self._apply(event, closes_session)
+        except Exception as error:
+            raise Unfoldable(event.seq, f"{type(error).__name__}: {error}") from error
+        kept.append(entry)
 
     def _is_kept(self, event: Event) -> bool:
         """Of each minute's heartbeats the first: time passes with the records that are kept."""

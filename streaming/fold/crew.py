@@ -11,8 +11,8 @@ from streaming.fold.standing import Standing
 from zklake.events.envelope import Event
 
 # The znodes that machines follow; of others they only learn that time passes.
-MACHINE_KINDS = ("consumer", "owner", "topic", "offset")
-ZNODE_OPS = ("create", "set", "delete", "read", "unreadable")
+MACHINE_KINDS = frozenset(("consumer", "owner", "topic", "offset"))
+ZNODE_OPS = frozenset(("create", "set", "delete", "read", "unreadable"))
 # A marker moves at least this often: what follows it is read again after a restart.
 _IDLE_MS = 3_600_000
 
@@ -39,19 +39,29 @@ class Crew:
         self._beginners = [*beginners]
         self._taken_at_ms = taken_at_ms
         self._at_ms = 0
+        # The last event that no machine was told of.
+        self._untold: Event | None = None
 
     def apply(self, event: Event, context: Context) -> None:
         """Take one event."""
         if self._beginners:
+            self._tell_time()
             self._begin(event.seq)
-        self._at_ms = max(self._at_ms, event.observed_at_ms)
         if event.kind not in MACHINE_KINDS and event.op in ZNODE_OPS:
-            for machine in self.machines:
-                machine.pass_time(event)
+            self._untold = event
             return
+        self._tell_time()
+        self._at_ms = max(self._at_ms, event.observed_at_ms)
         changes = self.standing.follow(event, context)
         for machine in self.machines:
             machine.follow(event, changes, self.standing, context)
+
+    def _tell_time(self) -> None:
+        event, self._untold = self._untold, None
+        if event is not None:
+            self._at_ms = max(self._at_ms, event.observed_at_ms)
+            for machine in self.machines:
+                machine.pass_time(event)
 
     def _begin(self, seq: int) -> None:
         """Those begin whose tables do not hold this event yet."""
@@ -61,6 +71,7 @@ class Crew:
 
     def take(self, *, idle: bool = False) -> dict[str, Taken]:
         """What the tables must hold, of those with news; of all with `idle`, and once an hour."""
+        self._tell_time()
         is_due = self._taken_at_ms is None or self._at_ms - self._taken_at_ms >= _IDLE_MS
         if is_due:
             self._taken_at_ms = self._at_ms

@@ -15,7 +15,7 @@ from delta_tables.table import Table
 from streaming.fold.context import Context
 from streaming.fold.frames import Closure
 from streaming.fold.life import Moment, find_moment, is_second_half, judge, read_state
-from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard
+from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard, hash_key
 from streaming.fold.payload import read_payload
 from zklake.events.envelope import Event
 from zklake.events.kinds import KIND_BY_NAME
@@ -23,6 +23,8 @@ from zklake.events.kinds import KIND_BY_NAME
 # A row as the lake stores it: its columns in their order, up to is_open.
 StoredRow = tuple[Any, ...]
 _NO_END = Moment(None, None, None)  # type: ignore[arg-type]
+# Of so many paths a batch remembers where their rows stand.
+_MOST_SPOTS = 1 << 16
 
 
 class Spot(NamedTuple):
@@ -31,6 +33,8 @@ class Spot(NamedTuple):
     key: Key
     # The event's path, split.
     parts: list[str]
+    # Of the key.
+    hash: int
 
 
 class IntervalFold:
@@ -54,6 +58,8 @@ class IntervalFold:
         self._session = names.index("session") if "session" in names else None
         self._sessions = sessions
         self._is_sampled = table.samples is not None
+        # By kind and path, for as long as a batch lasts.
+        self._spots: dict[str, dict[str, Spot | None]] = {kind: {} for kind in table.kinds}
         # Of Kafka-stored groups: the keys of each.
         self._groups: dict[str, set[Key]] = {}
 
@@ -64,12 +70,21 @@ class IntervalFold:
 
     def find_spot(self, event: Event) -> Spot | None:
         """Where the event's row stands; None: it makes none."""
-        parts = (event.path or "").split("/")
+        path = event.path or ""
+        spots = self._spots[event.kind or ""]
+        if path in spots:
+            return spots[path]
+        if len(spots) >= _MOST_SPOTS:
+            spots.clear()
+        spot = spots[path] = self._read_spot(event, path.split("/"))
+        return spot
+
+    def _read_spot(self, event: Event, parts: list[str]) -> Spot | None:
         if len(parts) != self._depths[event.kind or ""]:
             return None
         seen = Observation(event, parts, None)
         key = tuple([read(seen) for read in self._key])  # type: ignore[misc]
-        return None if NO_ROW in key else Spot(key, parts)
+        return None if NO_ROW in key else Spot(key, parts, hash_key(key))
 
     def find_session(self, key: Key) -> int | None:
         """The session that holds the znode of a key."""
@@ -79,7 +94,7 @@ class IntervalFold:
     def apply(self, event: Event, spot: Spot, context: Context, inputs: Mapping[str, Any]) -> None:
         """Take an event of one of the table's znodes."""
         key = spot.key
-        shard = self.open.find_shard(key)
+        shard = self.open.find_hashed(spot.hash)
         row = shard.get(key)
         verdict = judge(event, row)
         if verdict == "nothing":
@@ -176,13 +191,16 @@ class IntervalFold:
 
     def recall(self, key: Key, row: OpenRow) -> None:
         """Take up a row that stood open before."""
-        self._put(self.open.find_shard(key), key, row, -1)
+        self._count(key, row)
+        self.open.find_shard(key).put_packed(key, row)
 
     def settle(self, seq: int) -> None:
         """The lake holds all of it, up to that seq."""
         self.marker = max(self.marker, seq)
         self.ended = []
         self.open.settle()
+        for spots in self._spots.values():
+            spots.clear()
 
     def list_rows(self, shard: Shard) -> list[StoredRow]:
         """The rows of a shard as the lake stores them."""
@@ -194,12 +212,16 @@ class IntervalFold:
 
     def _put(self, shard: Shard, key: Key, row: OpenRow, seq: int) -> None:
         """A row begins."""
+        self._count(key, row)
+        shard.put(key, row, touches=seq > self.marker)
+
+    def _count(self, key: Key, row: OpenRow) -> None:
+        """A row is open: its session and its group hold one more."""
         session = self._read_session(row)
         if session is not None:
             self._sessions[session] = self._sessions.get(session, 0) + 1
         if self._is_sampled and key[0] == KAFKA:
             self._groups.setdefault(key[1], set()).add(key)
-        shard.put(key, row, touches=seq > self.marker)
 
     def _forget(self, key: Key, row: OpenRow) -> None:
         """A row is no longer open: its session and its group hold one less."""

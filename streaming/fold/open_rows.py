@@ -1,7 +1,8 @@
 """The open rows of one interval table, by key: packed, and in shards. Pure.
 
-Packed, a row takes some 300 bytes instead of 700; there may be hundreds of thousands. A shard is
-what one file of the lake holds: a commit writes only the shards whose rows have changed.
+Packed, a row takes some 300 bytes instead of 700; there may be hundreds of thousands. Those that a
+batch has looked at stay unpacked until its commit. A shard is what one file of the lake holds: a
+commit writes only the shards whose rows have changed.
 """
 
 from __future__ import annotations
@@ -49,35 +50,57 @@ _unpack = msgspec.msgpack.Decoder(OpenRow).decode
 class Shard:
     """The rows of one file."""
 
-    __slots__ = ("is_touched", "rows")
+    __slots__ = ("_unpacked", "is_touched", "rows")
 
     def __init__(self) -> None:
-        self.rows: dict[Key, bytes] = {}
+        self.rows: dict[Key, OpenRow | bytes] = {}
         # Whether the lake does not hold it as it is now.
         self.is_touched = False
+        # Keys of rows that are not packed, and of some that have gone.
+        self._unpacked: list[Key] = []
 
     def get(self, key: Key) -> OpenRow | None:
         """The row of a key."""
-        packed = self.rows.get(key)
-        return None if packed is None else _unpack(packed)
+        row = self.rows.get(key)
+        if type(row) is bytes:
+            row = self.rows[key] = _unpack(row)
+            self._unpacked.append(key)
+        return row  # type: ignore[return-value]
 
     def put(self, key: Key, row: OpenRow, *, touches: bool) -> None:
         """A row begins or changes."""
         if key not in self.rows:
-            # A topic's name stands in the keys of all its partitions: once will do.
-            key = tuple([sys.intern(part) if type(part) is str else part for part in key])
-        self.rows[key] = _pack(row)
+            key = _intern(key)
+            self._unpacked.append(key)
+        self.rows[key] = row
         self.is_touched |= touches
+
+    def put_packed(self, key: Key, row: OpenRow) -> None:
+        """Take up a row that the lake has."""
+        self.rows[_intern(key)] = _pack(row)
 
     def drop(self, key: Key, *, touches: bool) -> None:
         """A row is no longer open."""
         del self.rows[key]
         self.is_touched |= touches
 
+    def pack(self) -> None:
+        """Pack what was looked at."""
+        for key in self._unpacked:
+            row = self.rows.get(key)
+            if type(row) is OpenRow:
+                self.rows[key] = _pack(row)
+        self._unpacked = []
+
     def items(self) -> Iterator[tuple[Key, OpenRow]]:
         """All rows; they may be dropped meanwhile."""
-        for key, packed in [*self.rows.items()]:
-            yield key, _unpack(packed)
+        for key, row in [*self.rows.items()]:
+            yield key, _unpack(row) if type(row) is bytes else row  # type: ignore[misc]
+
+
+def _intern(key: Key) -> Key:
+    # A topic's name stands in the keys of all its partitions: once will do.
+    return tuple([sys.intern(part) if type(part) is str else part for part in key])
 
 
 class OpenRows:
@@ -95,8 +118,12 @@ class OpenRows:
         return any(shard.is_touched for shard in self.shards)
 
     def find_shard(self, key: Key) -> Shard:
-        """The shard of a key: by a checksum, which is the same in every process."""
-        return self.shards[_hash_key(key) & (len(self.shards) - 1)]
+        """The shard of a key."""
+        return self.find_hashed(hash_key(key))
+
+    def find_hashed(self, number: int) -> Shard:
+        """The shard of a key with that hash."""
+        return self.shards[number & (len(self.shards) - 1)]
 
     def items(self) -> Iterator[tuple[Key, OpenRow]]:
         """All rows; they may be dropped meanwhile."""
@@ -107,6 +134,7 @@ class OpenRows:
         """The lake holds all of it."""
         for shard in self.shards:
             shard.is_touched = False
+            shard.pack()
 
     def fit(self) -> None:
         """Make shards more or fewer where they have become too large or too small."""
@@ -122,13 +150,15 @@ class OpenRows:
     def _divide(self, count: int) -> None:
         former, self.shards = self.shards, [Shard() for _ in range(count)]
         for shard in former:
+            shard.pack()
             for key, packed in shard.rows.items():
                 self.find_shard(key).rows[key] = packed
         for shard in self.shards:
             shard.is_touched = True
 
 
-def _hash_key(key: Key) -> int:
+def hash_key(key: Key) -> int:
+    """A checksum of a key, which is the same in every process."""
     number = 0
     for part in key:
         number = number * 31 + (part if isinstance(part, int) else _hash_text(part))

@@ -16,7 +16,7 @@ from streaming.fold.row import Row
 
 _MILLIS = pa.timestamp("ms", "UTC")
 # What Arrow raises where a value is none of the column's.
-_MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
+MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 
 
 def make_arrow(table: Table, rows: Sequence[Row]) -> pa.Table:
@@ -41,7 +41,7 @@ def find_schema(name: str) -> pa.Schema:
 def _make(name: str, values: Mapping[str, Sequence[Any]]) -> pa.Table:
     try:
         return _make_table(name, values)
-    except _MISFITS as error:
+    except MISFITS as error:
         _blame(name, values)
         raise AssertionError(f"{name}: no single row is at fault") from error
 
@@ -51,7 +51,7 @@ def _blame(name: str, values: Mapping[str, Sequence[Any]]) -> None:
     for place, seq in enumerate(values["valid_from_seq"]):
         try:
             _make_table(name, {each: column[place : place + 1] for each, column in values.items()})
-        except _MISFITS as error:
+        except MISFITS as error:
             raise Unfoldable(seq, f"{name}: {error}") from error
 
 

@@ -1,13 +1,14 @@
 """Events as rows of znode_events, and back: for a rebuild, and for what is folded again at a start.
 
-Rows are made by Arrow's own JSON reader from the events as they travel: the columns bear the names
-of the wire, and a round of 100,000 commits takes a tenth of a second instead of one.
+The columns bear the names of the wire. What is nested (samples, gaps, frames) is made by Arrow's
+own JSON reader from the events as they travel: a round of 100,000 commits takes a tenth of a
+second instead of one.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ from delta_tables.creation import make_schema
 from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import EVENT_COLUMNS, ZNODE_EVENTS
 from streaming.fold.failure import Unfoldable
-from streaming.lake.arrow_rows import find_schema
+from streaming.lake.arrow_rows import MISFITS, find_schema
 from streaming.log.continuity import Entry
 from streaming.log.records import judge_record
 from zklake.events.envelope import Event, Frame, Gap, Stat, encode
@@ -43,17 +44,21 @@ _NESTED: dict[str, type[msgspec.Struct]] = {
     "group_commit": GroupCommits,
     "group_state": GroupState,
 }
+_NESTED_SCHEMA = pa.schema([field for field in _SCHEMA if field.name in _NESTED])
+_NO_STAT = Stat()
 S = TypeVar("S", bound=msgspec.Struct)
 
 
 def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.Table:
     """Rows of znode_events."""
-    rows = _read_json([encode(entry.event) for entry in entries], entries)
+    try:
+        rows = _make_columns([entry.event for entry in entries])
+    except MISFITS:
+        _blame(entries)
+        raise
     at = rows["observed_at_ms"].cast(pa.timestamp("ms", "UTC"))
     schema, size = find_schema(ZNODE_EVENTS.name), len(entries)
     beside = {
-        # Fields at their default are not on the wire.
-        "fidelity": pc.fill_null(rows["fidelity"], "exact"),
         "observed_at": at.cast(schema.field("observed_at").type),
         "kafka_topic": pa.repeat(topic, size),
         "kafka_partition": pa.repeat(pa.scalar(0, pa.int32()), size),
@@ -61,11 +66,49 @@ def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.T
         "ingested_at": pa.repeat(pa.scalar(now, schema.field("ingested_at").type), size),
         "observed_on": at.cast(pa.date32()),
     }
-    columns = {name: beside[name] if name in beside else rows[name] for name in schema.names}
-    return pa.table(columns, schema=schema)
+    return pa.table({**rows, **beside}, schema=schema)
 
 
-def _read_json(records: Sequence[bytes], entries: Sequence[Entry]) -> pa.Table:
+def _make_columns(events: Sequence[Event]) -> dict[str, pa.Array]:
+    """The events' own fields, under their names."""
+    values = [*zip(*map(msgspec.structs.astuple, events), strict=True)] or [()] * len(_NAMES)
+    told = dict(zip(Event.__struct_fields__, values, strict=True))
+    nested = _read_nested(events, told)
+    columns = {}
+    for field in _SCHEMA:
+        if field.name == "stat":
+            columns[field.name] = _make_stats(told[field.name], field.type)
+        elif field.name in _NESTED:
+            columns[field.name] = nested[field.name]
+        else:
+            columns[field.name] = pa.array(told[field.name], field.type)
+    return columns
+
+
+def _make_stats(stats: Sequence[Stat | None], type_: pa.StructType) -> pa.Array:
+    known = [msgspec.structs.astuple(stat or _NO_STAT) for stat in stats]
+    values = [*zip(*known, strict=True)] or [()] * type_.num_fields
+    fields = [pa.array(one, type_.field(place).type) for place, one in enumerate(values)]
+    is_null = pa.array([stat is None for stat in stats], pa.bool_())
+    return pa.StructArray.from_arrays(fields, fields=[*type_], mask=is_null)
+
+
+def _read_nested(events: Sequence[Event], told: Mapping[str, Sequence[Any]]) -> dict[str, pa.Array]:
+    """The columns of what is nested: few events have any of it."""
+    used = [
+        place
+        for place, each in enumerate(zip(*(told[n] for n in _NESTED), strict=True))
+        if any(each)
+    ]
+    if not used:
+        return {name: pa.nulls(len(events), _NESTED_SCHEMA.field(name).type) for name in _NESTED}
+    rows = _read_json([encode(events[place]) for place in used])
+    places = dict(zip(used, range(len(used)), strict=True))
+    indices = pa.array([places.get(place) for place in range(len(events))], pa.int64())
+    return {name: rows[name].combine_chunks().take(indices) for name in _NESTED}
+
+
+def _read_json(records: Sequence[bytes]) -> pa.Table:
     parts, chunk, size = list[pa.Table](), list[bytes](), 0
     for record in records:
         if chunk and size + len(record) > _CHUNK_BYTES:
@@ -73,11 +116,7 @@ def _read_json(records: Sequence[bytes], entries: Sequence[Entry]) -> pa.Table:
             chunk, size = [], 0
         chunk.append(record)
         size += len(record) + 1
-    try:
-        parts.append(_parse(chunk))
-    except pa.ArrowInvalid:
-        _blame(entries)
-        raise
+    parts.append(_parse(chunk))
     return pa.concat_tables(parts)
 
 
@@ -86,16 +125,16 @@ def _parse(records: Sequence[bytes]) -> pa.Table:
     return pj.read_json(
         pa.BufferReader(data),
         pj.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        pj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="ignore"),
-    ).select(_NAMES)
+        pj.ParseOptions(explicit_schema=_NESTED_SCHEMA, unexpected_field_behavior="ignore"),
+    ).select(_NESTED_SCHEMA.names)
 
 
 def _blame(entries: Sequence[Entry]) -> None:
     """Find the event that cannot be a row."""
     for entry in entries:
         try:
-            _parse([encode(entry.event)])
-        except pa.ArrowInvalid as error:
+            _make_columns([entry.event])
+        except MISFITS as error:
             raise Unfoldable(entry.event.seq, f"znode_events: {error}") from error
 
 

@@ -49,9 +49,8 @@ def find_contexts(events: list[Event]) -> Contexts:
     """What the walk knows of each event of a log, with all its heartbeats, by seq."""
     fold, recorder = ClusterFold(events[0].cluster), _Recorder()
     fold.crew = recorder  # type: ignore[assignment]
-    for event in events:
-        list(fold.apply(Entry(event, 0)))
-    list(fold.finish())
+    fold.walk(Entry(event, 0) for event in events)
+    fold.finish()
     return recorder.contexts
 
 

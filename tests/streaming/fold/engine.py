@@ -36,13 +36,12 @@ class Engine:
     def finish(self) -> None:
         """Fold what was held back: nothing follows."""
         for fold in self.folds.values():
-            list(fold.finish())
+            fold.finish()
         self._take()
 
     def _find(self, cluster: str, entries: Sequence[Entry]) -> None:
         fold = self.folds.setdefault(cluster, ClusterFold(cluster))
-        for entry in entries:
-            list(fold.apply(entry))
+        fold.walk(entries)
 
     def _take(self) -> None:
         for cluster, fold in self.folds.items():
