@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.tables.znode_events import ZNODE_EVENTS
+from streaming.division import Division, Work
 from streaming.fold.cluster import ClusterFold
+from streaming.fold.part import PART_TABLES, PackedRows
 from streaming.fold.rules import Rules
 from streaming.lake.events import read_entries
 from streaming.lake.lake import Lake
+from streaming.lake.new_files import NewFile
 from streaming.lake.progress import Progress
 from streaming.lake.recall import find_recall_seq, read_markers, recall_cluster
 from streaming.lake.writer import Mark
@@ -103,6 +108,48 @@ class Fold:
         """Fold what was held back: nothing follows for now."""
         self.fold_batch((), final=True)
 
+    def divide(self) -> Work | None:
+        """What tasks must know to fold the next batch; None: it cannot be divided."""
+        known, rows = self._continuity, dict[str, PackedRows]()
+        if self._unfoldable or (known is None and self.progress.seq >= 0):
+            return None
+        if known is not None:
+            cluster = self._find_cluster(known.log_id)
+            folds = [cluster.intervals[table.name] for table in PART_TABLES]
+            is_behind = any(fold.marker > self.progress.seq for fold in folds)
+            if known.has_repeats or cluster.gaps.since or is_behind:
+                return None
+            rows = {fold.table.name: fold.open.pack() for fold in folds}
+        log_id = known.log_id if known else None
+        return Work(self.lake.cluster, log_id, self.topic, datetime.now(UTC), rows)
+
+    def fold_division(self, division: Division) -> Batch | None:
+        """Fold a batch that tasks have folded in parts; None: it must be folded whole."""
+        first, last = division.find_head(0), division.find_head(-1)
+        if self._continuity is None:
+            self._continuity = self._go_on(division.log_id)
+        if not self._continuity.goes_on(first.seq) or first.offset <= self.progress.read_offset:
+            return None
+        with self._memory.hold():
+            self._continuity.pass_over(Place(last.seq, division.latest_ms))
+            self.progress.read_offset, self._last_seq = last.offset, last.seq
+            with self.phases.time("fold"):
+                cluster = self._find_cluster(division.log_id)
+                self._walk_division(division, cluster)
+            self._commit(cluster, division.log_id, division)
+        return Batch(len(division), 0, last.seq, last.observed_at_ms, is_quiet=False)
+
+    def _walk_division(self, division: Division, cluster: ClusterFold) -> None:
+        """Fold what tasks have left, and take over what they have made."""
+        for passed, entry, is_folded in division.list_steps():
+            if passed is not None:
+                self._kept += cluster.pass_over(passed.seq, passed.observed_at_ms)
+            if entry is not None:
+                follow = cluster.follow(entry) if is_folded else cluster.walk((entry,))
+                self._kept += follow
+        for table in PART_TABLES:
+            cluster.intervals[table.name].take_over(division.list_changed(table.name))
+
     def _read(self, records: Iterable[Record], batch: Batch) -> _Read:
         """Judge each record by itself; what was read before is passed over."""
         read, progress = _Read(), self.progress
@@ -168,13 +215,16 @@ class Fold:
 
     def _walk(self, entries: Iterable[Entry], log_id: str, *, final: bool) -> ClusterFold:
         """Take the entries through the fold; what is kept of them waits for its commit."""
-        if self._cluster is None:
-            self._cluster = self._recall(log_id)
-        cluster = self._cluster
+        cluster = self._find_cluster(log_id)
         self._kept += cluster.walk(entries)
         if final:
             self._kept += cluster.finish()
         return cluster
+
+    def _find_cluster(self, log_id: str) -> ClusterFold:
+        if self._cluster is None:
+            self._cluster = self._recall(log_id)
+        return self._cluster
 
     def _recall(self, log_id: str) -> ClusterFold:
         """The fold as of the lake, and what some tables do not hold yet folded again."""
@@ -188,29 +238,34 @@ class Fold:
         cluster.walk(entry for entry in missed if entry.event.seq not in self._unfoldable)
         return cluster
 
-    def _commit(self, cluster: ClusterFold, log_id: str) -> None:
+    def _commit(self, cluster: ClusterFold, log_id: str, division: Division | None = None) -> None:
         held_seq = cluster.runs.held_seq
         last_seq = self._last_seq if held_seq is None else held_seq - 1
         if last_seq <= self.progress.seq:
             return
         kept = [entry for entry in self._kept if entry.event.seq > self.progress.seq]
+        files = {} if division is None else division.gather_files()
+        made = files.get(ZNODE_EVENTS.name, [])
         with ThreadPoolExecutor(_WRITERS) as pool:
             # Their file is written meanwhile, but it is the last to be committed.
-            events = pool.submit(self.lake.write_events, kept, self.topic) if kept else None
-            self._commit_tables(cluster, log_id, pool)
-            if events is not None:
-                with self.phases.time("znode_events"):
-                    self.lake.append_events(events.result(), Mark(log_id, last_seq))
+            events = pool.submit(self.lake.write_events, kept, self.topic, made)
+            self._commit_tables(cluster, log_id, pool, files)
+            with self.phases.time("znode_events"):
+                if stored := events.result():
+                    self.lake.append_events(stored, Mark(log_id, last_seq))
         self._kept = []
         self.progress.log_id, self.progress.seq = log_id, last_seq
 
-    def _commit_tables(self, cluster: ClusterFold, log_id: str, pool: Executor) -> None:
+    def _commit_tables(
+        self, cluster: ClusterFold, log_id: str, pool: Executor, files: Mapping[str, list[NewFile]]
+    ) -> None:
         """Side by side: nothing reads what another one writes."""
         mark = Mark(log_id, cluster.event_seq)
         tasks: dict[str, Callable[[], None]] = {}
         for fold in cluster.intervals.values():
             if fold.is_touched:
-                tasks[fold.table.name] = lambda fold=fold: self.lake.replace_shards(fold, mark)  # type: ignore[misc]
+                made = (fold, mark, files.get(fold.table.name, []))
+                tasks[fold.table.name] = lambda made=made: self.lake.replace_shards(*made)  # type: ignore[misc]
         for step in cluster.steps:
             if step.is_touched:
                 rows = (TABLE_BY_NAME[step.fold.name], *step.take(), mark)

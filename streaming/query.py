@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 
+import structlog
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from streaming.batch import Batch, Fold
+from streaming.division import merge
 from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.progress import Progress, leave_log, read_progress
@@ -23,10 +25,12 @@ from streaming.log.doorbell import Doorbell
 from streaming.log.identity import LogPartition, accept_log, check_log
 from streaming.log.source import fresh_checkpoint, read_log, read_records
 from streaming.phases import Phases
+from streaming.tasks import LARGE, fold_in_tasks
 from streaming.trouble import explain
-from zklake.errors import OtherLog, ZklakeError
+from zklake.errors import LogError, OtherLog, ZklakeError
 from zklake.settings.names import looks_secret
 
+_log = structlog.get_logger()
 _POLL_S = 0.2
 _LOOK_S = 5.0
 # A batch that hangs must not keep the process for ever; the lake is safe at any point.
@@ -42,6 +46,8 @@ class Stream:
     cluster: str
     lake: str
     max_records: int = 100_000
+    # From so many records on, a batch is folded in Spark tasks.
+    large: int = LARGE
     trigger_ms: int = 200
     checkpoint_parent: str | None = None
     # librdkafka options of the log's clients.
@@ -108,6 +114,9 @@ class Run:
         self._fold: Fold | None = None
         self._error: Exception | None = None
         self._doorbell: Doorbell | None = None
+        self._partition: LogPartition | None = None
+        # How many the last batch had; before the first it may be any number.
+        self._last_events = stream.large
         # Where the lake stood when the run began.
         self.progress = Progress()
 
@@ -123,6 +132,7 @@ class Run:
     def _run(self, listener: Listener, once: bool) -> None:
         stream = self._stream
         with LogPartition(stream.bootstrap, stream.client, stream.topic) as partition:
+            self._partition = partition
             start = self._find_start(partition)
             self._lake.create_tables()
             with (
@@ -201,9 +211,36 @@ class Run:
                 unfoldable=self._unfoldable,
             )
         started = time.monotonic()
-        batch = self._fold.fold_batch(read_records(records))
+        batch = self._fold_divided(self._fold, records) if self._is_far_behind() else None
+        if batch is None:
+            batch = self._fold.fold_batch(read_records(records))
+        self._last_events = batch.events
         listener.on_batch(batch, time.monotonic() - started)
         return batch
+
+    def _is_far_behind(self) -> bool:
+        """Whether the next batch is large. Nobody is asked while batches are small."""
+        large, partition = self._stream.large, self._partition
+        if self._last_events < large or self._stream.max_records < large or partition is None:
+            return False
+        try:
+            low, high = partition.find_bounds()
+        except LogError:
+            return False  # the query itself will tell
+        read = self._fold.progress.read_offset if self._fold else -1
+        return high - max(low, read + 1) >= large
+
+    def _fold_divided(self, fold: Fold, records: DataFrame) -> Batch | None:
+        """Fold a large batch in tasks; None: it cannot be."""
+        work = fold.divide()
+        if work is None:
+            return None
+        with fold.phases.time("tasks"):
+            division = merge(fold_in_tasks(self._spark, records, work))
+        if isinstance(division, str):
+            _log.info("a large batch is folded by the driver", because=division)
+            return None
+        return fold.fold_division(division)
 
     def _await(
         self, query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener

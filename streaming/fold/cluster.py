@@ -43,7 +43,7 @@ CONTROLLER_ZNODE = Table(
 _OF_FRAMES = ("frame_begin", "in_sync", "seq_hole")
 _OF_GAPS = ("gap", "in_sync")
 _STEP_OPS = (*log_gaps.OPS, *admin_operations.OPS)
-_STEP_KINDS = frozenset(kind for table in STEP_TABLES for kind in table.kinds)
+STEP_KINDS = frozenset(kind for table in STEP_TABLES for kind in table.kinds)
 _NO_INPUTS: Mapping[str, Any] = {}
 StepFold = LogGaps | ControllerFold | AdminOperations | ConfigHistory
 
@@ -132,6 +132,24 @@ class ClusterFold:
                 self._take_all(self.runs.take(entry), kept)
         return kept
 
+    def follow(self, entry: Entry) -> list[Entry]:
+        """Take an event whose own row was folded elsewhere; what it releases of those before."""
+        kept = self.finish()
+        event = entry.event
+        self.event_seq = event.seq
+        try:
+            self._follow(event, IN_SIGHT)
+        except Exception as error:
+            raise Unfoldable(event.seq, f"{type(error).__name__}: {error}") from error
+        return kept
+
+    def pass_over(self, seq: int, at_ms: int) -> list[Entry]:
+        """Events up to that one were folded elsewhere, and concern nothing here."""
+        kept = self.finish()
+        self.event_seq = seq
+        self.crew.pass_time(seq, at_ms)
+        return kept
+
     def finish(self) -> list[Entry]:
         """Nothing follows for now: fold what was held back."""
         kept: list[Entry] = []
@@ -167,13 +185,20 @@ class ClusterFold:
         if closes_session or self.gaps.since or event.op in _OF_FRAMES:
             closure = self.frames.follow(event)
             context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
-        if event.kind in _STEP_KINDS or event.op in _STEP_OPS:
-            for step in self.steps:
-                step.apply(event, context)
+        self._apply_steps(event, context)
         self._apply_intervals(event, context)
         self.crew.apply(event, context)
         if event.op in _OF_GAPS:
             self.gaps.apply(event)
+
+    def _follow(self, event: Event, context: Context) -> None:
+        self._apply_steps(event, context)
+        self.crew.apply(event, context)
+
+    def _apply_steps(self, event: Event, context: Context) -> None:
+        if event.kind in STEP_KINDS or event.op in _STEP_OPS:
+            for step in self.steps:
+                step.apply(event, context)
 
     def _apply_intervals(self, event: Event, context: Context) -> None:
         fold = self._by_kind.get(event.kind or "")

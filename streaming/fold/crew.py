@@ -39,8 +39,8 @@ class Crew:
         self._beginners = [*beginners]
         self._taken_at_ms = taken_at_ms
         self._at_ms = 0
-        # The last event that no machine was told of.
-        self._untold: Event | None = None
+        # Seq and time of the last event that no machine was told of.
+        self._untold: tuple[int, int] | None = None
 
     def apply(self, event: Event, context: Context) -> None:
         """Take one event."""
@@ -48,7 +48,7 @@ class Crew:
             self._tell_time()
             self._begin(event.seq)
         if event.kind not in MACHINE_KINDS and event.op in ZNODE_OPS:
-            self._untold = event
+            self._untold = event.seq, event.observed_at_ms
             return
         self._tell_time()
         self._at_ms = max(self._at_ms, event.observed_at_ms)
@@ -56,12 +56,18 @@ class Crew:
         for machine in self.machines:
             machine.follow(event, changes, self.standing, context)
 
+    def pass_time(self, seq: int, at_ms: int) -> None:
+        """Events that change nothing here came, up to that one."""
+        if self._beginners:
+            self._begin(seq)
+        self._untold = seq, at_ms
+
     def _tell_time(self) -> None:
-        event, self._untold = self._untold, None
-        if event is not None:
-            self._at_ms = max(self._at_ms, event.observed_at_ms)
+        untold, self._untold = self._untold, None
+        if untold is not None:
+            self._at_ms = max(self._at_ms, untold[1])
             for machine in self.machines:
-                machine.pass_time(event)
+                machine.pass_time(*untold)
 
     def _begin(self, seq: int) -> None:
         """Those begin whose tables do not hold this event yet."""

@@ -6,7 +6,7 @@ groups make rows of the same tables: each tells the state of one key, or that it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from delta_tables.observation import NO_ROW, Observation, read_millis
@@ -193,6 +193,11 @@ class IntervalFold:
         """Take up a row that stood open before."""
         self._count(key, row)
         self.open.find_shard(key).put_packed(key, row)
+
+    def take_over(self, rows: Iterable[tuple[Key, bytes | None]]) -> None:
+        """Open rows of znodes whose events were folded elsewhere, packed; None: it has ended."""
+        for key, packed in rows:
+            self.open.find_shard(key).replace(key, packed)
 
     def settle(self, seq: int) -> None:
         """The lake holds all of it, up to that seq."""

@@ -42,8 +42,8 @@ class Machine(Protocol):
     ) -> None:
         """Take one event, after the standing has; `changes` are what it did there."""
 
-    def pass_time(self, event: Event) -> None:
-        """Of an event that changes nothing here, only its place and time."""
+    def pass_time(self, seq: int, at_ms: int) -> None:
+        """An event came that changes nothing here."""
 
     def take(self, *, idle: bool = False) -> dict[str, Taken]:
         """Of each table that has news, what it must hold; with `idle` of every table."""

@@ -79,6 +79,14 @@ class Shard:
         """Take up a row that the lake has."""
         self.rows[_intern(key)] = _pack(row)
 
+    def replace(self, key: Key, packed: bytes | None) -> None:
+        """A row has changed elsewhere, begun there, or ended."""
+        self.is_touched = True
+        if packed is None:
+            self.rows.pop(key, None)
+        else:
+            self.rows[key if key in self.rows else _intern(key)] = packed
+
     def drop(self, key: Key, *, touches: bool) -> None:
         """A row is no longer open."""
         del self.rows[key]
@@ -116,6 +124,19 @@ class OpenRows:
     def is_touched(self) -> bool:
         """Whether the lake does not hold all of it as it is now."""
         return any(shard.is_touched for shard in self.shards)
+
+    def pack(self) -> dict[Key, bytes]:
+        """All rows, packed."""
+        packed: dict[Key, bytes] = {}
+        for shard in self.shards:
+            shard.pack()
+            packed |= shard.rows
+        return packed
+
+    def pack_row(self, key: Key) -> bytes | None:
+        """The row of a key, packed."""
+        row = self.find_shard(key).get(key)
+        return None if row is None else _pack(row)
 
     def find_shard(self, key: Key) -> Shard:
         """The shard of a key."""

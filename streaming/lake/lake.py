@@ -18,6 +18,7 @@ from streaming.fold.intervals import IntervalFold
 from streaming.fold.row import Row
 from streaming.lake.arrow_rows import find_schema, make_arrow, make_arrow_of_tuples
 from streaming.lake.events import make_event_rows
+from streaming.lake.new_files import NewFile, make_files
 from streaming.lake.writer import Mark, TableWriter
 from streaming.log.continuity import Entry
 from streaming.log.records import Record
@@ -49,10 +50,15 @@ class Lake:
             self._writers[table.name] = TableWriter(self.table_path(table), table)
         return self._writers[table.name]
 
-    def write_events(self, entries: Sequence[Entry], topic: str) -> list[AddAction]:
-        """Write the files of events; nobody sees them before they are appended."""
-        rows = make_event_rows(entries, topic, datetime.now(UTC))
-        return self.find_writer(ZNODE_EVENTS).write(rows)
+    def write_events(
+        self, entries: Sequence[Entry], topic: str, files: Sequence[NewFile] = ()
+    ) -> list[AddAction]:
+        """Write events, and files of others; nobody sees them before they are appended."""
+        writer = self.find_writer(ZNODE_EVENTS)
+        written = (
+            writer.write(make_event_rows(entries, topic, datetime.now(UTC))) if entries else []
+        )
+        return [*written, *writer.store(files)]
 
     def append_events(self, files: list[AddAction], mark: Mark) -> None:
         """Add events to znode_events."""
@@ -79,8 +85,8 @@ class Lake:
         """Replace the open rows of a table, and add those that ended."""
         self.find_writer(table).replace_open(make_arrow(table, [*ended, *open_rows]), mark)
 
-    def replace_shards(self, fold: IntervalFold, mark: Mark) -> None:
-        """Replace the open rows that the fold has touched, and add those that ended."""
+    def replace_shards(self, fold: IntervalFold, mark: Mark, files: Sequence[NewFile] = ()) -> None:
+        """Replace the open rows that the fold has touched; add those that ended, and `files`."""
         table, opened = fold.table, fold.open
         writer = self.find_writer(table)
         opened.fit()
@@ -91,6 +97,6 @@ class Lake:
             for number, shard in enumerate(opened.shards)
             if shard.is_touched or not is_laid_out
         }
-        ended = make_arrow_of_tuples(table, fold.ended)
-        writer.replace_shards(ended, shards, count, mark)
+        ended = make_files(table, make_arrow_of_tuples(table, fold.ended)) if fold.ended else []
+        writer.replace_shards([*ended, *files], shards, count, mark)
         fold.settle(mark.seq)

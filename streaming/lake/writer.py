@@ -7,15 +7,12 @@ remembered between commits, so that a commit costs what it changes, not what the
 
 from __future__ import annotations
 
-import datetime
 import re
 import time
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs
 from deltalake import DeltaTable
@@ -23,13 +20,11 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, CommitProperties, RemoveAction, Transaction
 
 from delta_tables.table import Table
-from streaming.lake.parquet_file import write_file
+from streaming.lake.new_files import NewFile, Partition, make_files, write_value
+from streaming.lake.parquet_file import store_file
 from zklake.errors import LakeError
 
-_NULL_DIRECTORY = "__HIVE_DEFAULT_PARTITION__"
 _SHARD = re.compile(r"shard-(\d+)-of-(\d+)-[^/]*$")
-
-Partition = dict[str, str | None]
 
 
 class Mark(NamedTuple):
@@ -85,7 +80,11 @@ class TableWriter:
         self._commit(self._add(rows), [*self._open.values()], mark)
 
     def replace_shards(
-        self, ended: pa.Table, shards: Mapping[int, pa.Table], count: int, mark: Mark
+        self,
+        ended: Iterable[NewFile],
+        shards: Mapping[int, pa.Table],
+        count: int,
+        mark: Mark,
     ) -> None:
         """Replace these shards of `count` and add rows that ended; files of no such shard go."""
         self._begin(mark)
@@ -96,7 +95,7 @@ class TableWriter:
         ]
         if any(file.shard is None or file.shard[1] != count for file in removed):
             assert len(shards) == count, "another layout is replaced whole"
-        added = self._add(ended) if ended.num_rows else []
+        added = self.store(ended)
         for number, rows in shards.items():
             if rows.num_rows:
                 added += self._add(rows, f"shard-{number:05}-of-{count:05}")
@@ -185,46 +184,29 @@ class TableWriter:
             File(
                 row["path"],
                 row["size_bytes"],
-                {name: _write_value(row[f"partition.{name}"]) for name in names},
+                {name: write_value(row[f"partition.{name}"]) for name in names},
             )
             for row in rows
         ]
 
     def _add(self, rows: pa.Table, name: str = "part") -> list[AddAction]:
-        self._refuse_nulls(rows)
-        return [self._write_file(partition, part, name) for partition, part in self._split(rows)]
+        return self.store(make_files(self._table, rows, name))
 
-    def _refuse_nulls(self, rows: pa.Table) -> None:
-        for column in self._table.columns:
-            if column.required and rows[column.name].null_count:
-                raise LakeError(f"table {self._path}: a row without {column.name} was made")
+    def store(self, files: Iterable[NewFile]) -> list[AddAction]:
+        """Store files; nobody sees them before they are committed."""
+        return [self._store(file) for file in files]
 
-    def _split(self, rows: pa.Table) -> Iterator[tuple[Partition, pa.Table]]:
-        names = list(self._table.partition_by)
-        if not names:
-            yield {}, rows
-            return
-        for found in rows.select(names).group_by(names).aggregate([]).to_pylist():
-            part = rows
-            for name, value in found.items():
-                same = pc.is_null(part[name]) if value is None else pc.equal(part[name], value)
-                part = part.filter(same)
-            texts = {name: _write_value(value) for name, value in found.items()}
-            yield texts, part.drop_columns(names)
-
-    def _write_file(self, partition: Partition, rows: pa.Table, name: str) -> AddAction:
-        folders = [f"{key}={value or _NULL_DIRECTORY}" for key, value in partition.items()]
-        path = "/".join([*folders, f"{name}-{uuid.uuid4()}.parquet"])
-        place = f"{self._root}/{path}"
+    def _store(self, file: NewFile) -> AddAction:
+        place = f"{self._root}/{file.path}"
         self._files.create_dir(place.rpartition("/")[0])
-        written = write_file(self._files, place, rows)
+        store_file(self._files, place, file.data)
         return AddAction(
-            path=path,
-            size=written.size,
-            partition_values=partition,
+            path=file.path,
+            size=len(file.data),
+            partition_values=file.partition,
             modification_time=time.time_ns() // 1_000_000,
             data_change=True,
-            stats=written.stats,
+            stats=file.stats,
         )
 
 
@@ -253,12 +235,3 @@ def _find_files(path: str) -> tuple[pyarrow.fs.FileSystem, str]:
         found: tuple[pyarrow.fs.FileSystem, str] = pyarrow.fs.FileSystem.from_uri(path)
         return found
     return pyarrow.fs.LocalFileSystem(), path
-
-
-def _write_value(value: object) -> str | None:
-    """A partition's value in Delta's protocol."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, datetime.date) else str(value)

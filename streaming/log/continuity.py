@@ -52,6 +52,14 @@ class Continuity:
         self.at_ms = max(place.observed_at_ms, self.at_ms or 0)
         return breaks
 
+    def goes_on(self, seq: int) -> bool:
+        """Whether a record with that seq is the next one."""
+        return self.seq < 0 or seq == self.seq + 1
+
+    def pass_over(self, place: Place) -> None:
+        """Records without a break were read, up to that one."""
+        self.seq, self.at_ms = place.seq, max(place.observed_at_ms, self.at_ms or 0)
+
     @property
     def has_repeats(self) -> bool:
         """Whether records came again that no good one has followed yet."""

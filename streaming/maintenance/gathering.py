@@ -18,7 +18,7 @@ from deltalake import DeltaTable, PostCommitHookProperties
 from deltalake.transaction import AddAction, RemoveAction
 
 from delta_tables.table import Table
-from streaming.lake.parquet_file import write_file
+from streaming.lake.parquet_file import encode_file, store_file
 
 # A step takes at most so many files, and so many bytes of them: a few seconds, of any table.
 STEP_FILES = 500
@@ -37,10 +37,11 @@ def gather(
     files, root = pyarrow.fs.FileSystem.from_uri(delta.table_uri)
     rows = _read(delta, table, files, [f"{root}/{file['path']}" for file in chosen])
     path = "/".join([*(f"{n}={v}" for n, v in partition.items()), f"part-{uuid.uuid4()}.parquet"])
-    written = write_file(files, f"{root}/{path}", rows)
+    written = encode_file(rows)
+    store_file(files, f"{root}/{path}", written.data)
     add = AddAction(
         path=path,
-        size=written.size,
+        size=len(written.data),
         partition_values=dict(partition),
         # As old as the youngest of them: it stands in their place.
         modification_time=max(each["modification_time"] for each in chosen),

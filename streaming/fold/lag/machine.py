@@ -75,9 +75,9 @@ class LagMachine:
             if event.log_ends.round is not None:
                 self._end_round(event.log_ends.round, event.seq, event.observed_at_ms, standing)
 
-    def pass_time(self, event: Event) -> None:
-        """Of an event that changes nothing here, only its place."""
-        self._seq = event.seq
+    def pass_time(self, seq: int, at_ms: int) -> None:
+        """An event came that changes nothing here."""
+        self._seq = seq
 
     def _end_round(self, ended: Round, seq: int, at_ms: int, standing: Standing) -> None:
         self._news.take_round(ended, seq)

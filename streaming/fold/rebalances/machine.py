@@ -71,11 +71,11 @@ class RebalanceMachine:
             self._judge_all()
         self._empty(touched)
 
-    def pass_time(self, event: Event) -> None:
-        """Of an event that changes nothing here, only its place and time."""
-        self._seq = event.seq
+    def pass_time(self, seq: int, at_ms: int) -> None:
+        """An event came that changes nothing here."""
+        self._seq = seq
         if not self._is_blind:
-            self._now_ms = event.observed_at_ms
+            self._now_ms = at_ms
 
     def take(self, *, idle: bool = False) -> dict[str, Taken]:
         """The table's rows, if there is news."""

@@ -20,6 +20,7 @@ from delta_tables.table import Table
 from streaming.batch import Fold
 from streaming.fold.intervals import IntervalFold
 from streaming.lake.lake import Lake
+from streaming.lake.new_files import NewFile
 from streaming.lake.progress import read_progress
 from streaming.lake.writer import Mark
 from streaming.rebuild import check_names, rebuild
@@ -48,9 +49,9 @@ class CrashingLake(Lake):
 
     victim = ""
 
-    def replace_shards(self, fold: IntervalFold, mark: Mark) -> None:
+    def replace_shards(self, fold: IntervalFold, mark: Mark, files: Sequence[NewFile] = ()) -> None:
         self._fail(fold.table)
-        super().replace_shards(fold, mark)
+        super().replace_shards(fold, mark, files)
 
     def replace_rows(
         self, table: Table, open_rows: Sequence[Row], ended: Sequence[Row], mark: Mark
