@@ -77,12 +77,12 @@ def _publish(bootstrap: str, cluster: str, size: int) -> None:
     ensure_topics(bootstrap, {}, cluster)
     topic = name_topics(cluster).events
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "log_level": 0})
-    for record in _make_records(cluster, size):
+    for record in make_records(cluster, size):
         enqueue(producer, topic, record)
     producer.flush(60)
 
 
-def _make_records(cluster: str, size: int) -> Iterator[bytes]:
+def make_records(cluster: str, size: int) -> Iterator[bytes]:
     """Mostly partition states; every tenth an offset, every twentieth a claim or a release."""
     for number in range(size):
         stat = Stat(

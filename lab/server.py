@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -70,6 +70,9 @@ class Startable(ABC):
 class Server(Startable):
     """One JVM on one directory and one port; the same ones again after a restart."""
 
+    # Beside what this process has.
+    environment: Mapping[str, str] = {}
+
     def __init__(self, name: str, port: int, directory: Path | None) -> None:
         """Nothing starts yet."""
         self.name = name
@@ -117,7 +120,9 @@ class Server(Startable):
         if self.is_alive():
             raise LabError(f"{self.name} on {self.address} already runs (pid {self.pid})")
         self._has_answered = False
-        self._leash = Leash([_find_java(), *_JVM_OPTIONS, *self.command()], self.log_file)
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        java = ["env", *variables, _find_java()] if variables else [_find_java()]
+        self._leash = Leash([*java, *_JVM_OPTIONS, *self.command()], self.log_file)
 
     def start(self, timeout_s: float = 60.0) -> None:
         """Start the JVM and wait until it answers."""

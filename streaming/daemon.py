@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 
@@ -17,7 +17,6 @@ from streaming.lake.lease import hold_lease
 from streaming.metrics import StreamMetrics
 from streaming.patience import Patience
 from streaming.query import Listener, Run, Stream
-from streaming.session import build_session
 from streaming.trouble import EventFailed
 from streaming.worker import Worker
 from zklake.health import serve_health
@@ -60,10 +59,14 @@ class Daemon:
     """Folds until SIGTERM or SIGINT; one cluster that fails for good does not end the others."""
 
     def __init__(
-        self, workers: Sequence[Worker], metrics: StreamMetrics, listen: str, driver_memory: str
+        self,
+        workers: Sequence[Worker],
+        metrics: StreamMetrics,
+        listen: str,
+        start_spark: Callable[[], SparkSession],
     ) -> None:
         self._workers, self._metrics = workers, metrics
-        self._listen, self._driver_memory = listen, driver_memory
+        self._listen, self._start_spark = listen, start_spark
         self._stop = threading.Event()
         self._obstacle: str | None = "starting Spark"
         self._log = structlog.get_logger()
@@ -102,7 +105,7 @@ class Daemon:
                 raise worker.error
 
     def _run_spark(self) -> None:
-        spark = build_session("zklake-stream", driver_memory=self._driver_memory)
+        spark = self._start_spark()
         # Again: pyspark puts a SIGINT handler of its own in place.
         self._heed_signals()
         try:

@@ -14,12 +14,15 @@ import tempfile
 import time
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from streaming.shipping import ship_packages
 from zklake import jars
 from zklake.errors import JarError
 from zklake.java import require_java
+from zklake.settings.models import StreamSettings
 
 # One matching set with the `spark` JARs of jars.lock: Delta binds to Spark's internals, so even a
 # patch release can break it.
@@ -76,7 +79,7 @@ _LOCAL_SETTINGS = {
 def build_session(
     app_name: str = "zklake",
     *,
-    master: str = "local[2]",
+    master: str = "local[*]",
     driver_memory: str = "1g",
     settings: Mapping[str, str] | None = None,
 ) -> SparkSession:
@@ -98,7 +101,20 @@ def build_session(
     builder = SparkSession.builder.appName(app_name)
     for key, value in chosen.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    if not is_local:
+        ship_packages(spark, Path(_make_scratch()))
+    return spark
+
+
+def start_spark(options: StreamSettings) -> SparkSession:
+    """Spark for `zklake stream`, as its settings want it."""
+    return build_session(
+        "zklake-stream",
+        master=options.master,
+        driver_memory=options.driver_memory,
+        settings=options.spark,
+    )
 
 
 def check_versions(pinned: tuple[tuple[str, str], ...] = PINNED) -> None:
@@ -134,6 +150,6 @@ def _use_this_python(is_local: bool) -> None:
 @functools.cache
 def _make_scratch() -> str:
     """Spark wants a warehouse although our tables have paths; else it makes one where it stands."""
-    directory = tempfile.mkdtemp(prefix="zklake-warehouse-")
+    directory = tempfile.mkdtemp(prefix="zklake-spark-")
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return directory

@@ -140,7 +140,7 @@ def read_shell(path: Path) -> list[str]:
     return [re.sub(r"\$\((.*)\)", r"; \1", line) for line in lines if not line.startswith("#")]
 
 
-SHELL = [DEPLOY / "docker" / "Dockerfile", DEPLOY / "spark-submit" / "zklake-stream.sh", *DOCS]
+SHELL = [DEPLOY / "docker" / "Dockerfile", *DOCS]
 
 
 @pytest.mark.parametrize("path", SHELL, ids=lambda path: path.name)

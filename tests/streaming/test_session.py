@@ -91,5 +91,5 @@ def test_python_workers_are_of_this_python_and_no_warehouse_stands_here(
     assert version == sys.executable
     warehouse = spark.conf.get("spark.sql.warehouse.dir")
     assert warehouse is not None
-    assert "zklake-warehouse-" in warehouse
+    assert "zklake-spark-" in warehouse
     assert not warehouse.removeprefix("file:").startswith(str(Path.cwd()))

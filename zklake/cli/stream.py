@@ -80,6 +80,7 @@ def plan_streams(settings: Settings, *, accept_log: bool = False) -> list[Stream
             cluster=cluster,
             lake=lake,
             max_records=settings.stream.max_offsets_per_trigger,
+            large=settings.stream.task_records,
             trigger_ms=settings.stream.trigger_ms,
             checkpoint_parent=settings.stream.checkpoint,
             client=settings.log.client,
@@ -101,6 +102,7 @@ def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
     from streaming.maintenance.retention import read_policy
     from streaming.maintenance.upkeep import Upkeep
     from streaming.metrics import StreamMetrics
+    from streaming.session import start_spark
     from streaming.worker import Worker
 
     options, metrics = settings.stream, StreamMetrics()
@@ -116,16 +118,16 @@ def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
         )
         for plan in plans
     ]
-    Daemon(workers, metrics, options.http, options.driver_memory).run()
+    Daemon(workers, metrics, options.http, lambda: start_spark(options)).run()
 
 
 def _fold_once(plans: list[Stream], settings: Settings, *, take_over: bool, as_json: bool) -> None:
     from streaming.daemon import run_once
-    from streaming.session import build_session
+    from streaming.session import start_spark
     from zklake.errors import ZklakeError
 
     failed: list[ZklakeError] = []
-    spark = build_session("zklake-stream", driver_memory=settings.stream.driver_memory)
+    spark = start_spark(settings.stream)
     try:
         for plan in plans:
             try:

@@ -27,6 +27,7 @@ from zklake.settings.values import (
     Name,
     NamePattern,
     PathPattern,
+    SparkOptions,
     ZooKeeperConnect,
 )
 
@@ -153,6 +154,12 @@ class StreamSettings(Group):
     """Time from the start of a batch to the next at least."""
     max_offsets_per_trigger: PositiveInt = 100_000
     """Records in one batch at most."""
+    task_records: PositiveInt = 50_000
+    """From so many records on, a batch is folded in Spark tasks, on all cores there are."""
+    master: Annotated[str, Field(pattern=r"^\S+$")] = "local[*]"
+    """Spark's master: local[N] (N cores of this machine), or that of a cluster."""
+    spark: SparkOptions = ClientOptions()
+    """More of Spark's own settings, by name, such as spark.executor.memory."""
     checkpoint: Annotated[str, Field(min_length=1)] | None = None
     """Where Spark's checkpoint of one run lies; not set: in the temporary directory."""
     http: Listen = "127.0.0.1:9465"

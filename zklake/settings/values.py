@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SecretStr
 
 from zklake.settings.names import MASK, looks_secret
 
@@ -27,7 +27,7 @@ _RESERVED = {
 
 
 class ClientOptions(dict[str, str]):
-    """librdkafka options: an ordinary dict whose repr hides the secrets."""
+    """Options of librdkafka or of Spark: an ordinary dict whose repr hides the secrets."""
 
     def masked(self) -> dict[str, str]:
         """A copy that may be shown."""
@@ -115,6 +115,11 @@ Client = Annotated[
         Annotated[str, AfterValidator(_refuse_reserved)],
         Annotated[str, BeforeValidator(_write_as_librdkafka)],
     ],
+    AfterValidator(ClientOptions),
+    PlainSerializer(lambda options: ClientOptions(options).masked()),
+]
+SparkOptions = Annotated[
+    dict[Annotated[str, Field(pattern=r"^spark\.\S+$")], str],
     AfterValidator(ClientOptions),
     PlainSerializer(lambda options: ClientOptions(options).masked()),
 ]
