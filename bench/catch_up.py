@@ -33,7 +33,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
 
     size, rounds = (20_000, 2) if quick else (300_000, 3)
     cluster = name_cluster()
-    _publish(stage.cluster.bootstrap, cluster, size)
+    publish(stage.cluster.bootstrap, cluster, size)
     spark = build_session("zklake-bench", driver_memory="2g")
     try:
         runs = [_race(spark, stage, cluster, size, number) for number in range(rounds + 1)][1:]
@@ -73,7 +73,8 @@ def _copy(spark: SparkSession, bootstrap: str, topic: str, path: str, size: int)
         writer.trigger(availableNow=True).start(path).awaitTermination()
 
 
-def _publish(bootstrap: str, cluster: str, size: int) -> None:
+def publish(bootstrap: str, cluster: str, size: int) -> None:
+    """Write a log of so many records."""
     ensure_topics(bootstrap, {}, cluster)
     topic = name_topics(cluster).events
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "log_level": 0})
