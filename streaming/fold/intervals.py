@@ -171,13 +171,16 @@ class IntervalFold:
                 self._end(shard, key, row, moment, "deleted")
             return
         told, seq = [values.get(name) for name in self.payload_names], moment.seq
-        if row is not None:
-            if all(row.values[place] == told[place] for place in places):
-                self._see(shard, key, row, seq)
-                return
-            self._end(shard, key, row, moment, "changed")
         begun = OpenRow(told, None, None, "exact", True, None, None, seq, seq, None, moment.at_ms)
-        self._put(shard, key, begun, seq)
+        if row is None:
+            self._put(shard, key, begun, seq)
+        elif all(row.values[place] == told[place] for place in places):
+            self._see(shard, key, row, seq)
+        else:
+            # Of the same group, and no session holds either.
+            shard.put(key, begun, touches=seq > self.marker)
+            if seq > self.marker:
+                self.ended.append(self._write(key, row, moment, "changed"))
 
     def close(self, closure: Closure, context: Context) -> None:
         """End what was last seen before a complete look began."""

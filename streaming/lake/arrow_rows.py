@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +23,11 @@ MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError)
 def make_arrow(table: Table, rows: Sequence[Row]) -> pa.Table:
     """Rows by name; their times are epoch milliseconds."""
     names = [field.name for field in find_schema(table.name) if field.name != "closed_on"]
-    return _make(table.name, {name: [row.get(name) for row in rows] for name in names})
+    try:
+        columns: Sequence[Sequence[Any]] = [*zip(*map(itemgetter(*names), rows), strict=True)]
+    except KeyError:  # not every row has every column
+        columns = [[row.get(name) for row in rows] for name in names]
+    return _make(table.name, dict(zip(names, columns or [()] * len(names), strict=True)))
 
 
 def make_arrow_of_tuples(table: Table, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
