@@ -45,4 +45,4 @@ TABLES: tuple[Table, ...] = (
 TABLE_BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}
 INTERVAL_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "intervals")
 STEP_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "steps")
-MACHINE_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "machine")
+GROUP_TABLES: tuple[Table, ...] = tuple(t for t in TABLES if t.folded == "groups")

@@ -17,7 +17,7 @@ Folded = Literal[
     "append",  # records are added, and never change
     "intervals",  # rows are states of single znodes: its definition says all there is to say
     "steps",  # rows are states too; what several znodes say makes them, in a file of their own
-    "machine",  # likewise, by a machine that remembers more than the table's own rows
+    "groups",  # likewise, by a fold that remembers more than the table's own rows
 ]
 
 EndedBy = Literal[

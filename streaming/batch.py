@@ -272,7 +272,7 @@ class Fold:
                 tasks[step.fold.name] = lambda rows=rows: self.lake.replace_rows(*rows)  # type: ignore[misc]
         self._run(tasks.items(), pool)
         # offset_lag before log_ends: after a crash between the two it may be ahead, never behind.
-        for name, taken in cluster.crew.take().items():
+        for name, taken in cluster.group_folds.take().items():
             if taken.seq > self._markers[name]:
                 with self.phases.time(name):
                     mark = Mark(log_id, taken.seq)

@@ -53,7 +53,7 @@ class _Rebuild:
         self._fold = ClusterFold(lake.cluster, rules)
         self._horizons = {name: read_horizon(lake, TABLE_BY_NAME[name]) for name in TABLE_BY_NAME}
         self._made = {name: self._begin(name) for name in names}
-        # Of the machines: the open rows as last told.
+        # Of the folds of groups: the open rows as last told.
         self._open: dict[str, list[Row]] = {}
         self._recall()
 
@@ -99,7 +99,7 @@ class _Rebuild:
         for step in self._fold.steps:
             self._open[step.fold.name], ended = step.take()
             self._add(step.fold.name, ended)
-        for name, taken in self._fold.crew.take(idle=idle).items():
+        for name, taken in self._fold.group_folds.take(idle=idle).items():
             self._open[name] = taken.open_rows
             self._add(name, taken.ended_rows)
 

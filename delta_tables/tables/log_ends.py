@@ -18,7 +18,7 @@ LOG_ENDS = Table(
     name="log_ends",
     grain="One row per minute in which the log of one partition changed: the last values seen in "
     "it, and how long they held.",
-    folded="machine",
+    folded="groups",
     columns=(
         CLUSTER,
         TOPIC,

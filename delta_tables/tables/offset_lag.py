@@ -17,7 +17,7 @@ OFFSET_LAG = Table(
     name="offset_lag",
     grain="One row per minute in which the lag of one group on one partition changed, and per "
     "change of status, owner, reason or incarnation (docs/status.md).",
-    folded="machine",
+    folded="groups",
     columns=(
         CLUSTER,
         COORDINATOR,

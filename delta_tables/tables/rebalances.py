@@ -16,7 +16,7 @@ _TRIGGER = (
 REBALANCES = Table(
     name="rebalances",
     grain="One row per rebalance of one group (docs/rebalances.md).",
-    folded="machine",
+    folded="groups",
     columns=(
         CLUSTER,
         COORDINATOR,

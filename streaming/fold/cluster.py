@@ -17,13 +17,13 @@ from streaming.fold.admin_operations import AdminOperations
 from streaming.fold.config_history import ConfigHistory
 from streaming.fold.context import IN_SIGHT, Context, OpenGaps
 from streaming.fold.controller import ControllerFold
-from streaming.fold.crew import Crew
 from streaming.fold.failure import Unfoldable
 from streaming.fold.frames import Closure, Frames, Rounds
+from streaming.fold.group_folds import GroupFolds
 from streaming.fold.intervals import IntervalFold
 from streaming.fold.log_gaps import LogGaps
 from streaming.fold.row import Row
-from streaming.fold.rules import Rules, make_crew
+from streaming.fold.rules import Rules, make_group_folds
 from streaming.fold.sessions import Ephemeral, Released, SessionRuns
 from streaming.log.continuity import Entry
 from zklake.events.envelope import Event
@@ -111,7 +111,7 @@ class ClusterFold:
             if fold.table.samples is not None:
                 self._by_op.setdefault(fold.table.samples.op, []).append(fold)
         self.steps = make_steps(cluster)
-        self.crew: Crew = make_crew(cluster, rules or Rules())
+        self.group_folds: GroupFolds = make_group_folds(cluster, rules or Rules())
         self.gaps, self.frames, self.rounds = OpenGaps(), Frames(), Rounds()
         self.runs = SessionRuns(self._find_ephemeral, lambda one: self._sessions.get(one, 0))
         # The last minute of which a heartbeat is kept.
@@ -147,7 +147,7 @@ class ClusterFold:
         """Events up to that one were folded elsewhere, and concern nothing here."""
         kept = self.finish()
         self.event_seq = seq
-        self.crew.pass_time(seq, at_ms)
+        self.group_folds.pass_time(seq, at_ms)
         return kept
 
     def finish(self) -> list[Entry]:
@@ -187,13 +187,13 @@ class ClusterFold:
             context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
         self._apply_steps(event, context)
         self._apply_intervals(event, context)
-        self.crew.apply(event, context)
+        self.group_folds.apply(event, context)
         if event.op in _OF_GAPS:
             self.gaps.apply(event)
 
     def _follow(self, event: Event, context: Context) -> None:
         self._apply_steps(event, context)
-        self.crew.apply(event, context)
+        self.group_folds.apply(event, context)
 
     def _apply_steps(self, event: Event, context: Context) -> None:
         if event.kind in STEP_KINDS or event.op in _STEP_OPS:

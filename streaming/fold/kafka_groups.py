@@ -25,17 +25,17 @@ from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import GroupState, Member
 
 if TYPE_CHECKING:
-    from streaming.fold.standing import Standing
+    from streaming.fold.cluster_state import ClusterState
 
 _IDENTITY = ("subscription", "client_id", "host", "group_instance_id")
 
 
-def take_state(standing: Standing, event: Event, said: GroupState) -> Iterator[Change]:
+def apply_state(cluster_state: ClusterState, event: Event, said: GroupState) -> Iterator[Change]:
     """A group as told; a tombstone, and an Empty one without members, have none."""
     group = GroupKey("kafka", said.group_id)
     told = () if said.tombstone else (said.members or ())
     at_ms = read_millis(event.observed_at_ms if said.at_ms is None else said.at_ms)
-    yield from _turn(standing, group, Moment(event.seq, None, at_ms), told, "event")
+    yield from _turn(cluster_state, group, Moment(event.seq, None, at_ms), told, "event")
     is_known = said.tombstone or said.members is not None or said.state == "Empty"
     after = KafkaGroup(
         said.generation,
@@ -45,25 +45,25 @@ def take_state(standing: Standing, event: Event, said: GroupState) -> Iterator[C
         bool(told) if is_known else None,
         all(member.assignment is not None for member in told),
     )
-    yield from _turn_group(standing, said.group_id, None if said.tombstone else after, "event")
+    yield from _turn_group(cluster_state, said.group_id, None if said.tombstone else after, "event")
 
 
-def take_round(standing: Standing, event: Event) -> Iterator[Change]:
+def apply_round(cluster_state: ClusterState, event: Event) -> Iterator[Change]:
     """A round that vouches for all groups: those last said before are gone."""
     ends = event.log_ends
     reading = ends.round.groups if ends and ends.round else None
     since = reading.vouched_since_seq if reading else None
     if since is None:
         return
-    stale = [each for each, known in standing.kafka_groups.items() if known.seen_seq < since]
+    stale = [each for each, known in cluster_state.kafka_groups.items() if known.seen_seq < since]
     for group_id in sorted(stale):
         moment = Moment(event.seq, None, None)
-        yield from _turn(standing, GroupKey("kafka", group_id), moment, (), "resync")
-        yield from _turn_group(standing, group_id, None, "resync")
+        yield from _turn(cluster_state, GroupKey("kafka", group_id), moment, (), "resync")
+        yield from _turn_group(cluster_state, group_id, None, "resync")
 
 
 def _turn(
-    standing: Standing,
+    cluster_state: ClusterState,
     group: GroupKey,
     moment: Moment,
     told: tuple[Member, ...],
@@ -72,12 +72,12 @@ def _turn(
     """Owners that went, members that went, came or changed, owners that came or changed."""
     seq, _, at_ms, _ = moment
     owners = {key: member_id for member_id, key in _list_assigned(told)}
-    held = standing.owners.get(group, {})
+    held = cluster_state.owners.get(group, {})
     for key in sorted(held.keys() - owners.keys()):
         yield Change("owner_released", cause, held[key], None, group, None, *key)
     # Of one named twice the first mention counts.
     members = {each.member_id: _read_member(each, seq) for each in reversed(told)}
-    yield from _compare_members(group, standing.members.get(group, {}), members, cause)
+    yield from _compare_members(group, cluster_state.members.get(group, {}), members, cause)
     kept: dict[PartitionKey, OwnerState] = {}
     for key in sorted(owners):
         member_id, before = owners[key], held.get(key)
@@ -87,8 +87,8 @@ def _turn(
         after = kept[key] = OwnerState(member_id, member_id, None, seq, at_ms, seq)
         kind: Any = "owner_claimed" if before is None else "owner_changed"
         yield Change(kind, cause, before, after, group, None, *key)
-    _put(standing.members, group, members)
-    _put(standing.owners, group, kept)
+    _put(cluster_state.members, group, members)
+    _put(cluster_state.owners, group, kept)
 
 
 def _compare_members(
@@ -108,11 +108,11 @@ def _compare_members(
 
 
 def _turn_group(
-    standing: Standing, group_id: str, after: KafkaGroup | None, cause: Cause
+    cluster_state: ClusterState, group_id: str, after: KafkaGroup | None, cause: Cause
 ) -> Iterator[Change]:
-    before = standing.kafka_groups.pop(group_id, None)
+    before = cluster_state.kafka_groups.pop(group_id, None)
     if after is not None:
-        standing.kafka_groups[group_id] = after
+        cluster_state.kafka_groups[group_id] = after
     if _tell(before) != _tell(after):
         yield Change("group_changed", cause, before, after, GroupKey("kafka", group_id))
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from delta_tables.catalog import INTERVAL_TABLES
 from streaming.fold.cluster import STEP_KINDS
 from streaming.fold.context import IN_SIGHT
-from streaming.fold.crew import MACHINE_KINDS, ZNODE_OPS
+from streaming.fold.group_folds import GROUP_KINDS, ZNODE_OPS
 from streaming.fold.intervals import IntervalFold
 from streaming.fold.open_rows import Key
 from zklake.events.envelope import Event
@@ -27,7 +27,7 @@ PART_TABLES = tuple(
     for table in INTERVAL_TABLES
     if not table.as_of and all(KIND_BY_NAME[kind].mode != "ephemeral" for kind in table.kinds)
 )
-_FOLLOWED_KINDS = STEP_KINDS | MACHINE_KINDS
+_FOLLOWED_KINDS = STEP_KINDS | GROUP_KINDS
 _TABLE_BY_KIND = {kind: table.name for table in INTERVAL_TABLES for kind in table.kinds}
 _PART_NAMES = frozenset(table.name for table in PART_TABLES)
 # What speaks of more than its own znode.

@@ -1,4 +1,4 @@
-"""A standing made from rows of the lake as they stood at some seq: for restarts. Pure.
+"""A cluster's state made from rows of the lake as they stood at some seq: for restarts. Pure.
 
 Rows are dicts of columns, times in epoch ms; of each table those with valid_from_seq <= seq and
 (is_open or valid_to_seq > seq). Which columns are needed stands with each function.
@@ -17,38 +17,42 @@ from streaming.fold.changes import (
     PartitionKey,
     TopicState,
 )
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.life import State
-from streaming.fold.standing import Standing
 
 Row = Mapping[str, Any]
 
 
-def recall_standing(
+def recall_cluster_state(
     member_rows: Iterable[Row] = (),
     owner_rows: Iterable[Row] = (),
     topic_rows: Iterable[Row] = (),
     group_rows: Iterable[Row] = (),
     gap_rows: Iterable[Row] = (),
-) -> Standing:
+) -> ClusterState:
     """Rows of consumer_membership, ownership_history, topics and log_gaps.
 
     `group_rows`: the last group_state of each Kafka-stored group (see `_recall_group`).
     """
-    standing = Standing()
+    cluster_state = ClusterState()
     for row in member_rows:
-        standing.members.setdefault(_find_group(row), {})[row["member_id"]] = _recall_member(row)
+        cluster_state.members.setdefault(_find_group(row), {})[row["member_id"]] = _recall_member(
+            row
+        )
     for row in owner_rows:
         if row.get("broker_id") is None:
             key = PartitionKey(row["topic"], row["partition"])
-            standing.owners.setdefault(_find_group(row), {})[key] = _recall_owner(row)
+            cluster_state.owners.setdefault(_find_group(row), {})[key] = _recall_owner(row)
     for row in topic_rows:
         if row.get("broker_id") is None:
-            standing.topics[row["topic"]] = _recall_topic(row)
+            cluster_state.topics[row["topic"]] = _recall_topic(row)
     for row in group_rows:
-        standing.kafka_groups[row["group_id"]] = _recall_group(row)
+        cluster_state.kafka_groups[row["group_id"]] = _recall_group(row)
     # A row that ends where it begins is a count or a hole.
-    standing.gaps |= {r["gap_id"] for r in gap_rows if r["valid_to_seq"] != r["valid_from_seq"]}
-    return standing
+    cluster_state.gaps |= {
+        r["gap_id"] for r in gap_rows if r["valid_to_seq"] != r["valid_from_seq"]
+    }
+    return cluster_state
 
 
 def _find_group(row: Row) -> GroupKey:

@@ -1,21 +1,21 @@
-"""Every machine there is, and by which rules they judge."""
+"""Every fold of groups there is, and by which rules they judge."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from streaming.fold.crew import Crew
-from streaming.fold.lag.machine import LagMachine
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.group_folds import GroupFolds
+from streaming.fold.lag.fold import LagFold
 from streaming.fold.lag.status import Thresholds
 from streaming.fold.rebalances.episode import Pace
-from streaming.fold.rebalances.machine import RebalanceMachine
-from streaming.fold.standing import Standing
+from streaming.fold.rebalances.fold import RebalanceFold
 from zklake.settings.models import Settings
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What settings decide of the machines."""
+    """What settings decide of the folds of groups."""
 
     thresholds: Thresholds = field(default_factory=Thresholds)
     pace: Pace = field(default_factory=Pace)
@@ -36,7 +36,7 @@ def read_rules(settings: Settings) -> Rules:
     )
 
 
-def make_crew(cluster: str, rules: Rules) -> Crew:
-    """A crew that has followed nothing yet."""
-    machines = (LagMachine(cluster, rules.thresholds), RebalanceMachine(cluster, pace=rules.pace))
-    return Crew(Standing(), machines)
+def make_group_folds(cluster: str, rules: Rules) -> GroupFolds:
+    """Folds that have followed nothing yet."""
+    folds = (LagFold(cluster, rules.thresholds), RebalanceFold(cluster, pace=rules.pace))
+    return GroupFolds(ClusterState(), folds)

@@ -20,7 +20,7 @@ from streaming.maintenance.retention import EVENTS_MARK, SAMPLE_KINDS, SAMPLES_M
 def read_horizon(lake: Lake, table: Table) -> int:
     """The last seq up to which events of the table may be missing; -1: znode_events has all."""
     marks = [EVENTS_MARK]
-    is_sampled = table.samples is not None or table.folded == "machine"
+    is_sampled = table.samples is not None or table.folded == "groups"
     if is_sampled or set(table.kinds) & set(SAMPLE_KINDS):
         marks.append(SAMPLES_MARK)
     name = ZNODE_EVENTS.name

@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from delta_tables import reading
-from delta_tables.catalog import INTERVAL_TABLES, MACHINE_TABLES, STEP_TABLES
+from delta_tables.catalog import GROUP_TABLES, INTERVAL_TABLES, STEP_TABLES
 from streaming.fold.cluster import HEARTBEAT_MS, ClusterFold, make_steps
 from streaming.fold.frames import Frames
 from streaming.fold.intervals import IntervalFold
@@ -21,7 +21,7 @@ from streaming.fold.open_rows import OpenRow, OpenRows
 from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.past_rows import Row, read_as_of, read_ms
-from streaming.lake.recall_crew import recall_crew
+from streaming.lake.recall_groups import recall_groups
 from zklake.events.envelope import Event, Frame
 
 Tables = dict[str, DeltaTable]
@@ -32,17 +32,17 @@ SELECT max(observed_at_ms) AS at_ms FROM znode_events WHERE op = 'heartbeat' AND
 
 def read_markers(lake: Lake, log_id: str | None) -> dict[str, int]:
     """Up to which seq each table holds the log."""
-    tables = (*INTERVAL_TABLES, *STEP_TABLES, *MACHINE_TABLES)
+    tables = (*INTERVAL_TABLES, *STEP_TABLES, *GROUP_TABLES)
     return {t.name: reading.read_marker(lake.path, lake.cluster, t.name, log_id) for t in tables}
 
 
 def find_recall_seq(seq: int, markers: Mapping[str, int]) -> int:
     """As of which seq the memory is read back: what follows it must be folded again.
 
-    The watermark, or the marker of a machine's table that is behind it. A table that was never
+    The watermark, or the marker of a fold's table that is behind it. A table that was never
     written begins at the watermark: `zklake rebuild` gives it its past.
     """
-    behind = (markers[table.name] for table in MACHINE_TABLES)
+    behind = (markers[table.name] for table in GROUP_TABLES)
     return min([seq, *(marker for marker in behind if marker >= 0)])
 
 
@@ -59,8 +59,8 @@ def recall_cluster(lake: Lake, seq: int, markers: Mapping[str, int], rules: Rule
         {t.name: read_ms(tables, t, f"is_open OR valid_to_seq > {seq}") for t in STEP_TABLES},
         markers,
     )
-    machines = {table.name: markers[table.name] for table in MACHINE_TABLES}
-    fold.crew = recall_crew(lake.cluster, tables, seq, machines, rules)
+    held = {table.name: markers[table.name] for table in GROUP_TABLES}
+    fold.group_folds = recall_groups(lake.cluster, tables, seq, held, rules)
     fold.frames = _recall_frames(tables, seq)
     recall_gaps(tables, fold, seq)
     beat_ms = reading.query_rows(tables, _LAST_BEAT.format(seq=seq))[0]["at_ms"]

@@ -11,7 +11,7 @@ from tests.reference.fold.lag_status import Limits
 from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import follow
 from tests.reference.fold.tables import Tables
-from tests.streaming.fold import test_machine_law as machine_law
+from tests.streaming.fold import test_group_law as group_law
 from tests.streaming.fold.driving import keep
 from tests.streaming.fold.test_law import NAMES, make_plain, sort_rows
 from zklake.events.envelope import Event
@@ -40,18 +40,18 @@ def find_differences(cluster: str, lake: str, wanted: Tables) -> list[Any]:
 
 def find_lag_differences(cluster: str, lake: str, log: list[Event]) -> dict[str, str]:
     """By table of lags, the first row that is not the reference's."""
-    wanted = fold_lag(follow(keep(log), machine_law.find_session_closes(log)), _LIMITS)
+    wanted = fold_lag(follow(keep(log), group_law.find_session_closes(log)), _LIMITS)
     found = {}
     for name, right in wanted.items():
         rows = read_table(lake, cluster, name)
         plain = [{column: make_plain(value) for column, value in row.items()} for row in rows]
-        sides = machine_law.sort_rows(plain), machine_law.sort_rows(right)
-        if said := machine_law.explain(*sides):
+        sides = group_law.sort_rows(plain), group_law.sort_rows(right)
+        if said := group_law.explain(*sides):
             found[name] = said
     return found
 
 
-def read_machine_tables(cluster: str, lake: str) -> dict[str, Any]:
+def read_group_tables(cluster: str, lake: str) -> dict[str, Any]:
     """As they are, to be compared with a rebuild."""
-    names = [table.name for table in TABLES if table.folded == "machine"]
+    names = [table.name for table in TABLES if table.folded == "groups"]
     return {name: sort_rows(read_table(lake, cluster, name)) for name in names}

@@ -32,7 +32,7 @@ from tests.e2e.cookbook import write_truth
 from tests.e2e.lake_differences import (
     find_differences,
     find_lag_differences,
-    read_machine_tables,
+    read_group_tables,
 )
 from tests.e2e.lake_past import LakePast
 from tests.e2e.lies import antedate, falsify, is_absence
@@ -300,9 +300,9 @@ def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event],
 
 
 def test_rebuilt_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:
-    wanted, streamed = fold_events(log), read_machine_tables(theatre.name, lake)
+    wanted, streamed = fold_events(log), read_group_tables(theatre.name, lake)
     place = Lake(lake, theatre.name)
     counts = rebuild(place, check_names(()), theatre.topic, print, rules=RULES)
     assert {name: counts[name] for name in NAMES} == {name: len(wanted[name]) for name in NAMES}
     assert find_differences(theatre.name, lake, wanted) == []
-    assert read_machine_tables(theatre.name, lake) == streamed
+    assert read_group_tables(theatre.name, lake) == streamed

@@ -13,11 +13,11 @@ from lab.aged_lake import World
 from lab.aged_lake.history import tell_events
 from lab.aged_lake.series import list_series
 from lab.aged_lake.things import list_things
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.controller import ControllerFold
-from streaming.fold.lag.machine import LagMachine
+from streaming.fold.lag.fold import LagFold
 from streaming.fold.lag.recalling import Recollection
 from streaming.fold.rules import Rules
-from streaming.fold.standing import Standing
 from streaming.lake.past_rows import read_ms
 from streaming.lake.progress import read_progress
 from tests.aged import CLUSTER, TINY, copy_lake, read_all
@@ -80,8 +80,8 @@ def test_the_driver_remembers_an_aged_lake(tmp_path: Path) -> None:
     tables = reading.open_tables(str(tmp_path), CLUSTER)
     lag = read_ms(tables, TABLE_BY_NAME["offset_lag"], "is_open")
     known = Recollection(world.last_seq, world.last_seq, lag_rows=lag)
-    machine = LagMachine.recall(CLUSTER, Rules().thresholds, Standing(), known)
-    assert isinstance(machine, LagMachine)
+    fold = LagFold.recall(CLUSTER, Rules().thresholds, ClusterState(), known)
+    assert isinstance(fold, LagFold)
     reigns = read_ms(tables, TABLE_BY_NAME["controller"], "is_open")
     held, _ = ControllerFold(CLUSTER, reigns).take()
     assert held[0]["controller_id"] is not None

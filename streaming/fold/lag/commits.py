@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from delta_tables.observation import read_millis
 from streaming.fold.changes import GroupKey, PartitionKey
-from streaming.fold.lag.subject import Commit, Facts, Subject
+from streaming.fold.lag.group_partition import Commit, Facts, GroupPartition
 from streaming.fold.life import State, find_moment, judge, read_state
 from streaming.fold.payload import read_payload
 from streaming.fold.row import Row
@@ -46,19 +46,21 @@ def find_offset_znode(path: str) -> Where | None:
     return Where(GroupKey("zookeeper", parts[2]), PartitionKey(parts[4], partition))
 
 
-def take_znode(subject: Subject, event: Event, incarnation: int | None, limit: int) -> bool:
+def apply_znode(
+    group_partition: GroupPartition, event: Event, incarnation: int | None, limit: int
+) -> bool:
     """Take an event of an offset znode; whether it was news."""
-    verdict = judge(event, subject.life)
+    verdict = judge(event, group_partition.life)
     if verdict == "ended":
-        return take_end(subject, event.seq, "deleted", limit)
+        return apply_end(group_partition, event.seq, "deleted", limit)
     if verdict == "seen":
-        subject.seen_seq = event.seq
+        group_partition.seen_seq = event.seq
     if verdict in ("nothing", "seen"):
         return False
     moment = find_moment(event)
-    subject.life = read_state(event)
+    group_partition.life = read_state(event)
     commit = Commit(event.seq, _read_offset(event), moment.at_ms, moment.zxid, incarnation)
-    _wait(subject, commit, limit)
+    _wait(group_partition, commit, limit)
     return True
 
 
@@ -78,35 +80,37 @@ def list_said(event: Event) -> Iterator[tuple[Where, Said]]:
             yield Where(GroupKey("kafka", said.group_id), where), said
 
 
-def take_said(
-    subject: Subject, said: Said, event: Event, incarnation: int | None, limit: int
+def apply_commit(
+    group_partition: GroupPartition, said: Said, event: Event, incarnation: int | None, limit: int
 ) -> bool:
     """Take a commit of a Kafka-stored group; whether it was news."""
-    if subject.seen_seq == event.seq:
+    if group_partition.seen_seq == event.seq:
         # Of a key that one record names twice the first counts.
         return False
     if said.tombstone:
-        is_news = take_end(subject, event.seq, "deleted", limit)
-        subject.seen_seq = event.seq
+        is_news = apply_end(group_partition, event.seq, "deleted", limit)
+        group_partition.seen_seq = event.seq
         return is_news
     offset = said.committed_offset
     if offset is not None and not -_LONG <= offset < _LONG:
         offset = None
-    latest = subject.waiting[-1] if subject.waiting else subject.commit
-    is_news = not subject.has_commit or latest is None or latest.offset != offset
+    latest = group_partition.waiting[-1] if group_partition.waiting else group_partition.commit
+    is_news = not group_partition.has_commit or latest is None or latest.offset != offset
     if is_news:
         at_ms = event.observed_at_ms if said.commit_at_ms is None else said.commit_at_ms
-        _wait(subject, Commit(event.seq, offset, read_millis(at_ms), None, incarnation), limit)
-    subject.seen_seq = event.seq
+        _wait(
+            group_partition, Commit(event.seq, offset, read_millis(at_ms), None, incarnation), limit
+        )
+    group_partition.seen_seq = event.seq
     return is_news
 
 
-def take_end(subject: Subject, seq: int, word: str, limit: int) -> bool:
+def apply_end(group_partition: GroupPartition, seq: int, word: str, limit: int) -> bool:
     """The commit no longer stands; whether it did."""
-    if not subject.has_commit:
+    if not group_partition.has_commit:
         return False
-    _wait(subject, Commit(seq, is_gone=True), limit)
-    subject.has_commit, subject.life, subject.gone_by = False, None, word
+    _wait(group_partition, Commit(seq, is_gone=True), limit)
+    group_partition.has_commit, group_partition.life, group_partition.gone_by = False, None, word
     return True
 
 
@@ -115,13 +119,13 @@ def find_limit(after_seq: int | None) -> int:
     return 1 if after_seq is None else MOST_WAITING
 
 
-def _wait(subject: Subject, commit: Commit, limit: int) -> None:
-    waiting = subject.waiting
+def _wait(group_partition: GroupPartition, commit: Commit, limit: int) -> None:
+    waiting = group_partition.waiting
     waiting.append(commit)
     if len(waiting) > _NEWEST and _is_same_second(*waiting[-_NEWEST - 1 :][:2]):
         del waiting[-_NEWEST - 1]
     del waiting[:-limit]
-    subject.has_commit, subject.seen_seq = True, commit.seq
+    group_partition.has_commit, group_partition.seen_seq = True, commit.seq
 
 
 def _is_same_second(earlier: Commit, later: Commit) -> bool:
@@ -130,54 +134,56 @@ def _is_same_second(earlier: Commit, later: Commit) -> bool:
     return earlier.at_ms // 1000 == later.at_ms // 1000
 
 
-def take_over(subject: Subject, after_seq: int, at_ms: int, *, with_facts: bool) -> bool:
+def take_over(
+    group_partition: GroupPartition, after_seq: int, at_ms: int, *, with_facts: bool
+) -> bool:
     """Let the states count that came up to there; whether there were any."""
-    facts = subject.facts if with_facts else None
+    facts = group_partition.facts if with_facts else None
     if facts is not None:
-        remember(subject, facts)
-        forget_other(facts, subject.place.topic_incarnation)
+        remember(group_partition, facts)
+        forget_other(facts, group_partition.partition.topic_incarnation)
     count = 0
-    for commit in subject.waiting:
+    for commit in group_partition.waiting:
         if commit.seq > after_seq:
             break
         count += 1
         if facts is not None and not commit.is_gone:
-            _learn(facts, commit, subject.place.topic_incarnation, at_ms)
-        subject.commit = None if commit.is_gone else commit
-    del subject.waiting[:count]
+            _learn(facts, commit, group_partition.partition.topic_incarnation, at_ms)
+        group_partition.commit = None if commit.is_gone else commit
+    del group_partition.waiting[:count]
     return count > 0
 
 
-def is_other(zxid: int | None, incarnation: int | None, standing: int | None) -> bool:
+def is_other(zxid: int | None, incarnation: int | None, current: int | None) -> bool:
     """Whether a commit speaks of another incarnation of the topic than the one that stands.
 
     ZooKeeper's own order tells, also where the log met the two in another one.
     """
-    if standing is None:
+    if current is None:
         return False
-    return incarnation not in (None, standing) if zxid is None else zxid < standing
+    return incarnation not in (None, current) if zxid is None else zxid < current
 
 
-def remember(subject: Subject, facts: Facts) -> None:
+def remember(group_partition: GroupPartition, facts: Facts) -> None:
     """Keep of which incarnation the last known offset is."""
-    commit = subject.commit
+    commit = group_partition.commit
     if commit is not None and commit.offset is not None and commit.offset >= 0:
         facts.zxid, facts.incarnation = commit.zxid, commit.incarnation
 
 
-def forget_other(facts: Facts, standing: int | None) -> None:
+def forget_other(facts: Facts, current: int | None) -> None:
     """Offsets of another topic of that name say nothing of this one's."""
-    if is_other(facts.zxid, facts.incarnation, standing):
+    if is_other(facts.zxid, facts.incarnation, current):
         facts.offset = facts.rewound_from = facts.rewound_ms = None
 
 
-def _learn(facts: Facts, commit: Commit, standing: int | None, at_ms: int) -> None:
+def _learn(facts: Facts, commit: Commit, current: int | None, at_ms: int) -> None:
     """What a commit says of progress; `at_ms`: when the round came that made it count."""
     offset = commit.offset
     if offset is None or offset < 0:
         return
     then = min(at_ms if commit.at_ms is None else max(commit.at_ms, facts.progress_ms), at_ms)
-    forget_other(facts, standing)
+    forget_other(facts, current)
     if facts.offset is None or offset > facts.offset:
         facts.progress_ms = then
     elif offset < facts.offset:
@@ -189,18 +195,22 @@ def _learn(facts: Facts, commit: Commit, standing: int | None, at_ms: int) -> No
 
 
 def recall_commit(
-    subject: Subject, row: Row, incarnation: int | None, seq: int, after_seq: int | None
+    group_partition: GroupPartition,
+    row: Row,
+    incarnation: int | None,
+    seq: int,
+    after_seq: int | None,
 ) -> None:
     """Take up a row of consumer_offsets as it stood at `seq`; they come in their order."""
     limit = find_limit(after_seq)
     if after_seq is not None:
-        take_over(subject, after_seq, 0, with_facts=False)
+        take_over(group_partition, after_seq, 0, with_facts=False)
     offset, at_ms, zxid = row["committed_offset"], row["valid_from_at"], row["valid_from_zxid"]
-    _wait(subject, Commit(row["valid_from_seq"], offset, at_ms, zxid, incarnation), limit)
-    subject.life = None
+    _wait(group_partition, Commit(row["valid_from_seq"], offset, at_ms, zxid, incarnation), limit)
+    group_partition.life = None
     if row["coordinator"] == "zookeeper":
-        subject.life = State(row["czxid"], row["znode_version"], row["fidelity"] or "exact")
-    subject.seen_seq = row["seen_seq"]
+        group_partition.life = State(row["czxid"], row["znode_version"], row["fidelity"] or "exact")
+    group_partition.seen_seq = row["seen_seq"]
     ended_seq, word = row["valid_to_seq"], row["ended_by"]
     if ended_seq is not None and ended_seq <= seq and word not in _FOLLOWED:
-        take_end(subject, ended_seq, "resync" if word == "resync" else "deleted", limit)
+        apply_end(group_partition, ended_seq, "resync" if word == "resync" else "deleted", limit)

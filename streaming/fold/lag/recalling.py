@@ -1,4 +1,4 @@
-"""A lag machine made from rows of the lake: for restarts. Pure; which columns stands below."""
+"""The fold of lag made from rows of the lake: for restarts. Pure; which columns stands below."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from streaming.fold.changes import GroupKey, PartitionKey
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.lag import rows
 from streaming.fold.lag.commits import recall_commit, take_over
 from streaming.fold.lag.ends import Ends
-from streaming.fold.lag.subjects import Subjects
+from streaming.fold.lag.group_partitions import GroupPartitions
 from streaming.fold.lag.topics import Topics
 from streaming.fold.row import Row
-from streaming.fold.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -48,23 +48,28 @@ class Recollection:
     topic_rows: Sequence[Row] = ()
 
 
-def recall_all(known: Recollection, standing: Standing, ends: Ends, subjects: Subjects) -> Topics:
-    """Fill what is empty; the standing is as of `known.seq`."""
+def recall_all(
+    known: Recollection, cluster_state: ClusterState, ends: Ends, group_partitions: GroupPartitions
+) -> Topics:
+    """Fill what is empty; the cluster's state is as of `known.seq`."""
     ends.base_seq = -1 if known.base_seq is None else known.base_seq
     for row in sorted(known.curve_rows, key=itemgetter("valid_from_seq")):
         ends.recall_curve(row)
     for row in known.end_rows:
         ends.recall(row)
     topics = Topics.recall(known.topic_rows)
-    for group, owners in standing.owners.items():
+    for group, owners in cluster_state.owners.items():
         for key, owner in owners.items():
-            subject = subjects.get(group, key, standing)
-            subject.has_owner = True
-            subject.owner, subject.owner_member_id = owner.owner, owner.owner_member_id
+            group_partition = group_partitions.get(group, key, cluster_state)
+            group_partition.has_owner = True
+            group_partition.owner, group_partition.owner_member_id = (
+                owner.owner,
+                owner.owner_member_id,
+            )
     for row in known.lag_rows:
-        rows.recall(subjects.get(*_find(row), standing), row)
-    _recall_commits(known, standing, subjects, topics)
-    _recall_owner_ends(known, subjects)
+        rows.recall(group_partitions.get(*_find(row), cluster_state), row)
+    _recall_commits(known, cluster_state, group_partitions, topics)
+    _recall_owner_ends(known, group_partitions)
     topics.forget(-1 if known.after_seq is None else known.after_seq)
     return topics
 
@@ -75,35 +80,38 @@ def _find(row: Row) -> tuple[GroupKey, PartitionKey]:
 
 
 def _recall_commits(
-    known: Recollection, standing: Standing, subjects: Subjects, topics: Topics
+    known: Recollection,
+    cluster_state: ClusterState,
+    group_partitions: GroupPartitions,
+    topics: Topics,
 ) -> None:
     for row in _sort(known.offset_rows):
         if row["broker_id"] is not None:
             continue
-        subject = subjects.get(*_find(row), standing)
-        incarnation = topics.find_then(row["topic"], row["valid_from_seq"], standing)
-        recall_commit(subject, row, incarnation, known.seq, known.after_seq)
-    for subject in subjects:
+        group_partition = group_partitions.get(*_find(row), cluster_state)
+        incarnation = topics.find_then(row["topic"], row["valid_from_seq"], cluster_state)
+        recall_commit(group_partition, row, incarnation, known.seq, known.after_seq)
+    for group_partition in group_partitions:
         if known.after_seq is not None:
-            take_over(subject, known.after_seq, 0, with_facts=False)
-        if subject.waiting:
-            subjects.waiting[subject] = None
-        commit, facts = subject.commit, subject.facts
+            take_over(group_partition, known.after_seq, 0, with_facts=False)
+        if group_partition.waiting:
+            group_partitions.waiting[group_partition] = None
+        commit, facts = group_partition.commit, group_partition.facts
         if commit is not None and facts is not None and (commit.offset or 0) >= 0:
             # Of commits that count the rows know better of which incarnation they are.
             commit.incarnation = facts.incarnation
 
 
-def _recall_owner_ends(known: Recollection, subjects: Subjects) -> None:
+def _recall_owner_ends(known: Recollection, group_partitions: GroupPartitions) -> None:
     """Where commit and owner went since the last round, whichever went last says how."""
     commits = {
         _find(row): row["valid_to_seq"] for row in _sort(known.offset_rows) if row["valid_to_seq"]
     }
     for row in sorted(known.owner_rows, key=itemgetter("valid_to_seq")):
         if row["broker_id"] is None and row["valid_to_seq"] > commits.get(_find(row), -1):
-            subject = subjects.find(*_find(row))
-            if subject is not None:
-                subject.gone_by = "resync" if row["ended_by"] == "resync" else "deleted"
+            group_partition = group_partitions.find(*_find(row))
+            if group_partition is not None:
+                group_partition.gone_by = "resync" if row["ended_by"] == "resync" else "deleted"
 
 
 def _sort(found: Iterable[Row]) -> list[Row]:

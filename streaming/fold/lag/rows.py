@@ -1,42 +1,44 @@
-"""Subjects as rows of offset_lag, and back. Dicts are made only here, when somebody takes them."""
+"""Partitions of groups as rows of offset_lag, and back: dicts are made here alone, and late."""
 
 from __future__ import annotations
 
 import msgspec
 
 from delta_tables.observation import read_millis
-from streaming.fold.lag.subject import Facts, Point, Subject
+from streaming.fold.lag.group_partition import Facts, GroupPartition, Point
 from streaming.fold.row import Row
 
 _COLUMNS = Point.__struct_fields__
 _encode = msgspec.json.Encoder().encode
 
 
-def tell_open(cluster: str, subject: Subject) -> Row:
+def write_open(cluster: str, group_partition: GroupPartition) -> Row:
     """The open row."""
-    row = _tell(cluster, subject)
-    row["fold_state"] = _encode(subject.facts).decode()
+    row = _tell(cluster, group_partition)
+    row["fold_state"] = _encode(group_partition.facts).decode()
     return row
 
 
-def tell_ended(cluster: str, subject: Subject, seq: int, at_ms: int, word: str) -> Row:
+def write_ended(
+    cluster: str, group_partition: GroupPartition, seq: int, at_ms: int, word: str
+) -> Row:
     """The row, ended; rounds never come before what they end."""
-    row = _tell(cluster, subject)
+    row = _tell(cluster, group_partition)
     row["valid_to_seq"], row["valid_to_at"] = seq, read_millis(at_ms)
     row["ended_by"], row["is_open"] = word, False
     return row
 
 
-def _tell(cluster: str, subject: Subject) -> Row:
-    p = subject.point
+def _tell(cluster: str, group_partition: GroupPartition) -> Row:
+    p = group_partition.point
     assert p is not None
     # One display, written out: a hundred thousand of these are made at a time.
     return {
         "cluster": cluster,
-        "coordinator": subject.group.key.coordinator,
-        "group_id": subject.group.key.group_id,
-        "topic": subject.place.topic,
-        "partition": subject.place.partition,
+        "coordinator": group_partition.group.key.coordinator,
+        "group_id": group_partition.group.key.group_id,
+        "topic": group_partition.partition.topic,
+        "partition": group_partition.partition.number,
         "incarnation": p.incarnation,
         "owner": p.owner,
         "owner_member_id": p.owner_member_id,
@@ -44,7 +46,7 @@ def _tell(cluster: str, subject: Subject) -> Row:
         "committed_at": p.committed_at,
         "log_start_offset": p.log_start_offset,
         "log_end_offset": p.log_end_offset,
-        "sampled_at": subject.sampled_ms,
+        "sampled_at": group_partition.sampled_ms,
         "lag": p.lag,
         "raw_lag": p.raw_lag,
         "reason": p.reason,
@@ -60,10 +62,10 @@ def _tell(cluster: str, subject: Subject) -> Row:
         "divergence": p.divergence,
         "status": p.status,
         "status_since": p.status_since,
-        "seen_seq": subject.row_seen_seq,
-        "valid_from_seq": subject.row_seq,
+        "seen_seq": group_partition.row_seen_seq,
+        "valid_from_seq": group_partition.row_seq,
         "valid_from_zxid": None,
-        "valid_from_at": subject.row_ms,
+        "valid_from_at": group_partition.row_ms,
         "valid_to_seq": None,
         "valid_to_zxid": None,
         "valid_to_at": None,
@@ -75,10 +77,10 @@ def _tell(cluster: str, subject: Subject) -> Row:
     }
 
 
-def recall(subject: Subject, row: Row) -> None:
+def recall(group_partition: GroupPartition, row: Row) -> None:
     """Take up an open row."""
-    subject.point = Point(*(row[name] for name in _COLUMNS))
-    subject.facts = msgspec.json.decode(row["fold_state"], type=Facts)
-    subject.sampled_ms = row["sampled_at"]
-    subject.row_seq, subject.row_ms = row["valid_from_seq"], row["valid_from_at"]
-    subject.row_seen_seq = row["seen_seq"]
+    group_partition.point = Point(*(row[name] for name in _COLUMNS))
+    group_partition.facts = msgspec.json.decode(row["fold_state"], type=Facts)
+    group_partition.sampled_ms = row["sampled_at"]
+    group_partition.row_seq, group_partition.row_ms = row["valid_from_seq"], row["valid_from_at"]
+    group_partition.row_seen_seq = row["seen_seq"]

@@ -1,11 +1,11 @@
-"""The status of a subject: docs/status.md has the rules in words. Pure."""
+"""The status of a group's partition: docs/status.md has the rules in words. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from streaming.fold.lag.subject import Facts, Subject
+from streaming.fold.lag.group_partition import Facts, GroupPartition
 
 TOPIC_GONE = "topic_gone"
 _NO_OFFSET = ("no_commit", "no_offset")
@@ -40,7 +40,7 @@ def follow_lag(facts: Facts, lag: int | None, former: int | None, at_ms: int) ->
 
 
 def judge(
-    subject: Subject,
+    group_partition: GroupPartition,
     facts: Facts,
     lag: int | None,
     *,
@@ -49,30 +49,30 @@ def judge(
     t: Thresholds,
 ) -> Status:
     """The first rule that holds. A null lag is neither 0 nor above."""
-    is_live = subject.is_live
+    is_live = group_partition.is_live
     if not is_live and _is_abandoned(facts, at_ms, t):
         return Status("ABANDONED", facts.left_ms)
     if facts.rewound_from is not None and reason not in _NO_OFFSET:
         return Status("REWIND", facts.rewound_ms)
     if not is_live and lag and (since := _find_stop(facts, at_ms, t)) is not None:
         return Status("STOPPED", since)
-    if subject.is_unowned and reason != TOPIC_GONE:
+    if group_partition.is_unowned and reason != TOPIC_GONE:
         unowned_ms = at_ms if facts.unowned_ms is None else facts.unowned_ms
         if at_ms - unowned_ms >= t.unowned_after_ms:
             return Status("UNOWNED", unowned_ms)
-    return _judge_lag(subject, facts, lag, at_ms, t)
+    return _judge_lag(group_partition, facts, lag, at_ms, t)
 
 
 def _judge_lag(
-    subject: Subject, facts: Facts, lag: int | None, at_ms: int, t: Thresholds
+    group_partition: GroupPartition, facts: Facts, lag: int | None, at_ms: int, t: Thresholds
 ) -> Status:
     if lag is None:
         return Status(None, None)
-    if lag and subject.has_owner and at_ms - _find_still(facts) >= t.stalled_after_ms:
+    if lag and group_partition.has_owner and at_ms - _find_still(facts) >= t.stalled_after_ms:
         return Status("STALLED", _find_still(facts))
     if lag > (facts.rising_lag or 0) and at_ms - facts.rising_ms >= t.warn_after_ms:
         return Status("WARN", facts.rising_ms)
-    former = subject.point
+    former = group_partition.point
     if former is not None and former.status == "OK":
         return Status("OK", former.status_since)
     return Status("OK", at_ms)

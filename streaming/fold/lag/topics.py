@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.row import Row
-from streaming.fold.standing import Standing
 
 # Ends of rows of `topics` after which the same topic stands on.
 _GOES_ON = ("changed", "unreadable")
@@ -35,16 +35,16 @@ class Topics:
         """Whether the topic went after that."""
         return any(ended > seq for ended, _ in self.gone.get(topic, ()))
 
-    def is_other_since(self, topic: str, seq: int, standing: Standing) -> bool:
+    def is_other_since(self, topic: str, seq: int, cluster_state: ClusterState) -> bool:
         """Whether another incarnation went after that seq, as far as both are known."""
         ended, then = self.gone.get(topic, [(-1, None)])[-1]
-        now = find_incarnation(standing, topic)
+        now = find_incarnation(cluster_state, topic)
         return ended > seq and None not in (now, then) and then != now
 
-    def find_then(self, topic: str, seq: int, standing: Standing) -> int | None:
+    def find_then(self, topic: str, seq: int, cluster_state: ClusterState) -> int | None:
         """The incarnation that stood at a seq."""
         ends = self.gone.get(topic, ())
-        return next((i for ended, i in ends if ended > seq), find_incarnation(standing, topic))
+        return next((i for ended, i in ends if ended > seq), find_incarnation(cluster_state, topic))
 
     def forget(self, seq: int) -> None:
         """Nothing up to there is asked for again."""
@@ -54,7 +54,7 @@ class Topics:
                 del self.gone[topic]
 
 
-def find_incarnation(standing: Standing, topic: str) -> int | None:
+def find_incarnation(cluster_state: ClusterState, topic: str) -> int | None:
     """The incarnation of a topic that stands."""
-    state = standing.topics.get(topic)
+    state = cluster_state.topics.get(topic)
     return None if state is None else state.incarnation

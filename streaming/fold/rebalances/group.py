@@ -1,4 +1,4 @@
-"""One ZooKeeper group as the machine follows it: its roster, and its rebalance if one is under way.
+"""One ZooKeeper group as the fold follows it: its roster, and its rebalance if one is under way.
 
 Pure. Time is judged before each change, with what stood before it.
 """

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from streaming.fold.changes import Change, GroupKey, KafkaGroup
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.life import Moment
 from streaming.fold.rebalances.episode import RESULTS
 from streaming.fold.row import Row, end_row, open_row
-from streaming.fold.standing import Standing
 from zklake.events.envelope import Event
 
 _DIFFERENCES = (
@@ -21,7 +21,7 @@ _DIFFERENCES = (
 
 
 def read_rebalance(
-    event: Event, changes: Sequence[Change], standing: Standing, said_seq: int
+    event: Event, changes: Sequence[Change], cluster_state: ClusterState, said_seq: int
 ) -> Row | None:
     """The row of the rebalance that a group_state tells of, if any; `changes` are all its own.
 
@@ -31,17 +31,19 @@ def read_rebalance(
     if said is None or not changes:
         return None
     group = GroupKey("kafka", said.group_id)
-    before, after = _find_sides(changes, standing, group)
+    before, after = _find_sides(changes, cluster_state, group)
     if before is None or after is None or not _is_step(before, after, changes):
         return None
     moment = Moment(event.seq, None, event.observed_at_ms if said.at_ms is None else said.at_ms)
     columns: Row = {
         **group._asdict(),
-        **_find_trigger(before, after, changes, _find_grown(changes, standing, group, said_seq)),
+        **_find_trigger(
+            before, after, changes, _find_grown(changes, cluster_state, group, said_seq)
+        ),
         "generation": after.generation,
         **dict.fromkeys(("members_before", *RESULTS)),
         **_count_members(event, before, after, changes),
-        **_count_partitions(before, after, changes, len(standing.owners.get(group, ()))),
+        **_count_partitions(before, after, changes, len(cluster_state.owners.get(group, ()))),
         "attempts": _count_generations(before, after),
         "outcome": "settled",
         "fold_state": None,
@@ -52,9 +54,9 @@ def read_rebalance(
 
 
 def _find_sides(
-    changes: Sequence[Change], standing: Standing, group: GroupKey
+    changes: Sequence[Change], cluster_state: ClusterState, group: GroupKey
 ) -> tuple[KafkaGroup | None, KafkaGroup | None]:
-    after = standing.kafka_groups.get(group.group_id)
+    after = cluster_state.kafka_groups.get(group.group_id)
     for change in changes:
         if change.kind == "group_changed":
             return (change.before if isinstance(change.before, KafkaGroup) else None), after
@@ -75,7 +77,7 @@ def _count_generations(before: KafkaGroup, after: KafkaGroup) -> int | None:
 
 
 def _find_grown(
-    changes: Sequence[Change], standing: Standing, group: GroupKey, said_seq: int
+    changes: Sequence[Change], cluster_state: ClusterState, group: GroupKey, said_seq: int
 ) -> list[str]:
     """Topics of which the group got more than it had, written since it was told before.
 
@@ -83,11 +85,11 @@ def _find_grown(
     what was claimed need not be new.
     """
     claimed = {(c.topic, c.partition) for c in changes if c.kind == "owner_claimed"}
-    kept = {key.topic for key in standing.owners.get(group, ()) if key not in claimed}
+    kept = {key.topic for key in cluster_state.owners.get(group, ()) if key not in claimed}
     return sorted(
         topic
         for topic in {topic for topic, _ in claimed} & kept
-        if topic in standing.topics and standing.topics[topic].from_seq > said_seq
+        if topic in cluster_state.topics and cluster_state.topics[topic].from_seq > said_seq
     )
 
 

@@ -1,7 +1,7 @@
 """Who is in a group, what they must own between them, and what of it nobody live owns.
 
-Pure, and of its own: events have changed the standing already when a machine judges the time before
-them. All counts move with each change, so that a group of any size is judged at once.
+Pure, and of its own: events have changed the cluster's state already when a fold judges the time
+before them. All counts move with each change, so that a group of any size is judged at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The world of the machines: a ZooKeeper tree, brokers with logs, and groups kept by Kafka."""
+"""The world of groups: a ZooKeeper tree, brokers with logs, and groups kept by Kafka."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log taken through the machines as the stream does it: cut anywhere, stopped and begun anew."""
+"""A log taken through the folds of groups as the stream does: cut anywhere, stopped, begun anew."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from random import Random
 from typing import Any, NamedTuple
 
 from streaming.fold.cluster import ClusterFold
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
-from streaming.fold.crew import Beginner, Crew
-from streaming.fold.machine import Machine
-from streaming.fold.standing import Standing
+from streaming.fold.group_fold import GroupFold
+from streaming.fold.group_folds import GroupFolds, LateStart
 from streaming.log.continuity import Entry
 from zklake.events.envelope import Event
 
@@ -20,23 +20,23 @@ Row = dict[str, Any]
 
 
 class Stop(NamedTuple):
-    """Where machines begin: what the lake holds, and all events up to there."""
+    """Where folds of groups begin: what the lake holds, and all events up to there."""
 
     cluster: str
-    standing: Standing
+    cluster_state: ClusterState
     rows: dict[str, list[Row]]
     seqs: dict[str, int]
     past: list[Event]
 
 
-MakeMachine = Callable[[Stop], Machine]
+MakeMachine = Callable[[Stop], GroupFold]
 
 
 Contexts = dict[int, Context]
 
 
 class _Recorder:
-    """Stands where the machines do, and remembers what they would be told."""
+    """Stands where the folds of groups do, and remembers what they would be told."""
 
     def __init__(self) -> None:
         self.contexts: Contexts = {}
@@ -48,7 +48,7 @@ class _Recorder:
 def find_contexts(events: list[Event]) -> Contexts:
     """What the walk knows of each event of a log, with all its heartbeats, by seq."""
     fold, recorder = ClusterFold(events[0].cluster), _Recorder()
-    fold.crew = recorder  # type: ignore[assignment]
+    fold.group_folds = recorder  # type: ignore[assignment]
     fold.walk(Entry(event, 0) for event in events)
     fold.finish()
     return recorder.contexts
@@ -75,9 +75,9 @@ class Lake:
         self.open: dict[str, list[Row]] = {table: [] for table in tables}
         self.seqs = dict.fromkeys(tables, -1)
 
-    def write(self, crew: Crew, *, idle: bool = False, most: int = 9) -> None:
-        """Commit what the machines say, or the first tables of it: a crash came between."""
-        for table, taken in [*crew.take(idle=idle).items()][:most]:
+    def write(self, group_folds: GroupFolds, *, idle: bool = False, most: int = 9) -> None:
+        """Commit what the folds of groups say, or the first tables of it: a crash came between."""
+        for table, taken in [*group_folds.take(idle=idle).items()][:most]:
             assert taken.seq >= self.seqs[table]
             self.open[table] = copy.deepcopy(taken.open_rows)
             self.closed[table] += copy.deepcopy(taken.ended_rows)
@@ -97,35 +97,40 @@ def stream(
     *,
     stops: bool,
 ) -> dict[str, list[Row]]:
-    """The tables after a log cut at random; with `stops`, the machine begins anew at some cuts."""
+    """The tables after a log cut at random; with `stops`, the fold begins anew at some cuts."""
     cluster = events[0].cluster
-    crew, lake = Crew(Standing(), [make(Stop(cluster, Standing(), {}, {}, []))]), Lake(tables)
+    group_folds, lake = (
+        GroupFolds(ClusterState(), [make(Stop(cluster, ClusterState(), {}, {}, []))]),
+        Lake(tables),
+    )
     edges = sorted(dice.randint(0, len(events)) for _ in range(6))
     for first, last in pairwise([0, *edges, len(events)]):
-        follow(crew, events[first:last], contexts)
+        follow(group_folds, events[first:last], contexts)
         has_crashed = stops and dice.random() < 0.2
         if has_crashed or dice.random() < 0.8:
-            lake.write(crew, idle=dice.random() < 0.2, most=1 if has_crashed else 9)
+            lake.write(group_folds, idle=dice.random() < 0.2, most=1 if has_crashed else 9)
         if has_crashed or (stops and dice.random() < 0.4):
-            crew = _begin_anew(cluster, events[:last], make, lake, contexts)
-    lake.write(crew, idle=True)
+            group_folds = _begin_anew(cluster, events[:last], make, lake, contexts)
+    lake.write(group_folds, idle=True)
     return lake.rows()
 
 
 def _begin_anew(
     cluster: str, events: list[Event], make: MakeMachine, lake: Lake, contexts: Contexts
-) -> Crew:
+) -> GroupFolds:
     """From what is written, as of the table that is behind."""
     seq = min(lake.seqs.values())
     past = [event for event in events if event.seq <= seq]
     rows, seqs = lake.rows(), dict(lake.seqs)
-    beginner = Beginner(seq, lambda standing: make(Stop(cluster, standing, rows, seqs, past)))
-    crew = Crew(Standing(), beginners=[beginner])
-    follow(crew, events, contexts)
-    return crew
+    late_start = LateStart(
+        seq, lambda cluster_state: make(Stop(cluster, cluster_state, rows, seqs, past))
+    )
+    group_folds = GroupFolds(ClusterState(), late_starts=[late_start])
+    follow(group_folds, events, contexts)
+    return group_folds
 
 
-def follow(crew: Crew, events: list[Event], contexts: Contexts) -> None:
-    """Take events through the machines."""
+def follow(group_folds: GroupFolds, events: list[Event], contexts: Contexts) -> None:
+    """Take events through the folds of groups."""
     for event in events:
-        crew.apply(event, contexts[event.seq])
+        group_folds.apply(event, contexts[event.seq])

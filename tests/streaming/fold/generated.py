@@ -1,4 +1,4 @@
-"""Seeded logs for the machines: groups that rebalance, commit, lag and vanish, told with noise.
+"""Seeded logs of groups that rebalance, commit, lag and vanish, told with noise.
 
 The same seed gives the same log. Time goes by in steps of nothing up to days.
 """

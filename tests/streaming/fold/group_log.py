@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from streaming.fold.changes import Change
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
 from streaming.fold.frames import Closure
-from streaming.fold.machine import Taken
-from streaming.fold.rebalances.machine import RebalanceMachine
-from streaming.fold.standing import Standing
+from streaming.fold.group_fold import TableRows
+from streaming.fold.rebalances.fold import RebalanceFold
 from zklake.events.envelope import Event, Frame, Gap, Stat
 from zklake.events.samples import GroupReading, GroupState, LogEnds, Member, Round, TopicPartitions
 
@@ -141,36 +141,36 @@ class GroupLog:
         self.say("log_ends", log_ends=LogEnds(round=Round(0, groups=groups)))
 
 
-def follow(log: GroupLog) -> tuple[Standing, list[tuple[Change, ...]]]:
-    """The standing after all of it, and the changes of each event."""
-    standing = Standing()
-    return standing, [standing.follow(event, log.context(event)) for event in log.events]
+def follow(log: GroupLog) -> tuple[ClusterState, list[tuple[Change, ...]]]:
+    """The cluster's state after all of it, and the changes of each event."""
+    cluster_state = ClusterState()
+    return cluster_state, [cluster_state.apply(event, log.context(event)) for event in log.events]
 
 
 def fold(log: GroupLog, takes_each: bool = False) -> tuple[list[Row], list[Row]]:
     """(the rows that ended, the open ones)."""
-    standing, machine = Standing(), RebalanceMachine(CLUSTER)
+    cluster_state, rebalances = ClusterState(), RebalanceFold(CLUSTER)
     ended: list[Row] = []
     for event in log.events:
         context = log.context(event)
-        machine.follow(event, standing.follow(event, context), standing, context)
-        if takes_each and (taken := machine.take()):
+        rebalances.apply(event, cluster_state.apply(event, context), cluster_state, context)
+        if takes_each and (taken := rebalances.take()):
             ended += taken["rebalances"].ended_rows
-    taken = machine.take(idle=True)
+    taken = rebalances.take(idle=True)
     return ended + taken["rebalances"].ended_rows, taken["rebalances"].open_rows
 
 
 def fold_cut(log: GroupLog, cut: int, recall: Any) -> tuple[list[Row], list[Row]]:
-    """The same, made anew from its rows and a recalled standing after `cut` events."""
-    standing, machine = Standing(), RebalanceMachine(CLUSTER)
+    """The same, made anew from its rows and a recalled cluster's state after `cut` events."""
+    cluster_state, rebalances = ClusterState(), RebalanceFold(CLUSTER)
     for event in log.events[:cut]:
         context = log.context(event)
-        machine.follow(event, standing.follow(event, context), standing, context)
-    first = machine.take(idle=True).get("rebalances", Taken([], [], -1))
-    standing = recall(standing)
-    machine = RebalanceMachine(CLUSTER, standing, first.open_rows, seq=first.seq)
+        rebalances.apply(event, cluster_state.apply(event, context), cluster_state, context)
+    first = rebalances.take(idle=True).get("rebalances", TableRows([], [], -1))
+    cluster_state = recall(cluster_state)
+    rebalances = RebalanceFold(CLUSTER, cluster_state, first.open_rows, seq=first.seq)
     for event in log.events[cut:]:
         context = log.context(event)
-        machine.follow(event, standing.follow(event, context), standing, context)
-    last = machine.take(idle=True)["rebalances"]
+        rebalances.apply(event, cluster_state.apply(event, context), cluster_state, context)
+    last = rebalances.take(idle=True)["rebalances"]
     return first.ended_rows + last.ended_rows, last.open_rows

@@ -1,14 +1,14 @@
-"""A log told line by line to a lag machine, with what stands beside it. Time is in seconds."""
+"""A log told line by line to the fold of lag, with what stands beside it. Time is in seconds."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
 from streaming.fold.frames import Closure
-from streaming.fold.lag.machine import LagMachine
+from streaming.fold.lag.fold import LagFold
 from streaming.fold.row import Row
-from streaming.fold.standing import Standing
 from zklake.events.envelope import Event, Gap, Op, Stat
 from zklake.events.samples import (
     BrokerFailure,
@@ -31,9 +31,9 @@ Ends = dict[tuple[str, int], tuple[int, int]]
 class LagLog:
     """Events of cluster `c`; `at(t)` sets the clock, every other call says one record."""
 
-    def __init__(self, machine: LagMachine | None = None) -> None:
-        self.machine = machine or LagMachine("c")
-        self.standing = Standing()
+    def __init__(self, fold: LagFold | None = None) -> None:
+        self.fold = fold or LagFold("c")
+        self.cluster_state = ClusterState()
         self.seq = 0
         self.zxid = 100
         self.now_ms = BIRTH_MS
@@ -49,8 +49,8 @@ class LagLog:
         self.seq += 1
         event = Event("c", "log", self.seq, op, self.now_ms, **fields)
         self.events.append(event)
-        changes = self.standing.follow(event, context or Context())
-        self.machine.follow(event, changes, self.standing, context or Context())
+        changes = self.cluster_state.apply(event, context or Context())
+        self.fold.apply(event, changes, self.cluster_state, context or Context())
         return self.seq
 
     def znode(self, op: Op, path: str, kind: str, data: str | None = None, **stat: Any) -> int:
@@ -148,7 +148,7 @@ class LagLog:
         return self.say("in_sync", context, path="/")
 
     def take(self) -> None:
-        for table, taken in self.machine.take().items():
+        for table, taken in self.fold.take().items():
             self.open[table] = taken.open_rows
             self.closed[table] += taken.ended_rows
 

@@ -1,22 +1,22 @@
-"""A standing written as rows of the lake, and read back."""
+"""A cluster's state written as rows of the lake, and read back."""
 
 from __future__ import annotations
 
 import msgspec
 
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.life import State
-from streaming.fold.recalling import recall_standing
-from streaming.fold.standing import Standing
+from streaming.fold.recalling import recall_cluster_state
 
 
-def recall(standing: Standing) -> Standing:
+def recall(cluster_state: ClusterState) -> ClusterState:
     """What the lake's rows would make of it."""
     members, owners = [], []
-    for group, held in standing.members.items():
+    for group, held in cluster_state.members.items():
         for member in held.values():
             row = {**msgspec.to_builtins(member), **tell_state(member.state)}
             members.append({**group._asdict(), **row})
-    for group, taken in standing.owners.items():
+    for group, taken in cluster_state.owners.items():
         for key, owner in taken.items():
             row = {**msgspec.to_builtins(owner), **tell_state(owner.state)}
             places = {"valid_from_seq": owner.from_seq, "valid_from_at": owner.from_ms}
@@ -31,14 +31,14 @@ def recall(standing: Standing) -> Standing:
             **tell_state(t.state),
             "valid_from_seq": t.from_seq,
         }
-        for topic, t in standing.topics.items()
+        for topic, t in cluster_state.topics.items()
     ]
     groups = [
         {"group_id": name, "seq": known.seen_seq, **msgspec.to_builtins(known)}
-        for name, known in standing.kafka_groups.items()
+        for name, known in cluster_state.kafka_groups.items()
     ]
-    gaps = [{"gap_id": g, "valid_from_seq": 0, "valid_to_seq": None} for g in standing.gaps]
-    return recall_standing(members, owners, topics, groups, gaps)
+    gaps = [{"gap_id": g, "valid_from_seq": 0, "valid_to_seq": None} for g in cluster_state.gaps]
+    return recall_cluster_state(members, owners, topics, groups, gaps)
 
 
 def tell_state(state: State) -> dict[str, int | str | None]:

@@ -1,4 +1,4 @@
-"""What the lake would tell a lag machine that begins anew: the tables, by the reference fold."""
+"""What the lake would tell the fold of lag that begins anew: the tables, by the reference fold."""
 
 from __future__ import annotations
 

@@ -147,17 +147,17 @@ def test_rows_change_only_at_rounds() -> None:
     log.topic("u")
     log.join("g")
     log.claim("g")
-    assert log.machine.take() == {}
-    assert log.standing.members.keys() == {GroupKey("zookeeper", "g")}
+    assert log.fold.take() == {}
+    assert log.cluster_state.members.keys() == {GroupKey("zookeeper", "g")}
 
 
 def test_a_marker_moves_also_while_nothing_is_sampled() -> None:
     log = LagLog()
     log.topic("t")
     log.offset("g", 5)
-    taken = log.machine.take(idle=True)
+    taken = log.fold.take(idle=True)
     assert {table: (one.open_rows, one.seq) for table, one in taken.items()} == {
         "offset_lag": ([], 2),
         "log_ends": ([], 2),
     }
-    assert log.machine.take(idle=True) == {}
+    assert log.fold.take(idle=True) == {}

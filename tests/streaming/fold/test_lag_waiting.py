@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
-from streaming.fold.crew import Crew
+from streaming.fold.group_folds import GroupFolds
 from streaming.fold.lag.commits import MOST_WAITING
-from streaming.fold.lag.machine import LagMachine
-from streaming.fold.standing import Standing
+from streaming.fold.lag.fold import LagFold
 from tests.streaming.fold.driving import Lake, follow
 from tests.streaming.fold.lag_log import LagLog, working
 from tests.streaming.fold.test_lag_restart import begin_anew, finish
@@ -49,28 +49,28 @@ def test_a_restart_anywhere_changes_nothing() -> None:
         commit_fast(log, at_s - 1, at_s + 0.5)
         log.at(at_s + 0.5).round({"t": end}, after=asked)
     contexts = {event.seq: Context() for event in log.events}
-    whole = Crew(Standing(), (LagMachine("c"),))
+    whole = GroupFolds(ClusterState(), (LagFold("c"),))
     follow(whole, log.events, contexts)
-    wanted = finish(whole, Lake(LagMachine.tables))
+    wanted = finish(whole, Lake(LagFold.tables))
     for cut in range(len(log.events)):
-        crew, lake = Crew(Standing(), (LagMachine("c"),)), Lake(LagMachine.tables)
-        follow(crew, log.events[:cut], contexts)
-        lake.write(crew)
-        crew = begin_anew(lake, log.events[:cut], contexts)
-        follow(crew, log.events[cut:], contexts)
-        assert finish(crew, lake) == wanted, f"cut at {cut}"
+        group_folds, lake = GroupFolds(ClusterState(), (LagFold("c"),)), Lake(LagFold.tables)
+        follow(group_folds, log.events[:cut], contexts)
+        lake.write(group_folds)
+        group_folds = begin_anew(lake, log.events[:cut], contexts)
+        follow(group_folds, log.events[cut:], contexts)
+        assert finish(group_folds, lake) == wanted, f"cut at {cut}"
 
 
 def test_what_waits_is_bounded() -> None:
     log = working()
     commit_fast(log, 0, 100)
-    (subject,) = log.machine._subjects
-    assert len(subject.waiting) == MOST_WAITING
+    (group_partition,) = log.fold._group_partitions
+    assert len(group_partition.waiting) == MOST_WAITING
 
 
 def test_of_what_waits_before_the_first_round_only_the_last_is_kept() -> None:
     log = LagLog()
     log.topic("t")
     commit_fast(log, 0, 10)
-    (subject,) = log.machine._subjects
-    assert [commit.offset for commit in subject.waiting] == [100 + 10 * PER_S - 1]
+    (group_partition,) = log.fold._group_partitions
+    assert [commit.offset for commit in group_partition.waiting] == [100 + 10 * PER_S - 1]

@@ -21,7 +21,7 @@ from zklake.events.envelope import Event
 SEEDS = range(int(os.environ.get("ZKLAKE_LAW_SEEDS", "200")))
 BATCHES = 4
 LENGTH = 80
-# Machines have a law of their own: tests/streaming/machines.
+# Groups have a law of their own: test_group_law.py.
 NAMES = tuple(table.name for table in TABLES if table.folded in ("intervals", "steps"))
 
 Row = dict[str, Any]

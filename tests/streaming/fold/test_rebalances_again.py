@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from streaming.fold.rebalances.machine import RebalanceMachine
-from streaming.fold.standing import Standing
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.rebalances.fold import RebalanceFold
 from tests.streaming.fold.group_log import CLUSTER, GroupLog, fold, fold_cut
 from tests.streaming.fold.lake_rows import recall
 
@@ -89,11 +89,11 @@ def storm(members: int, partitions: int) -> GroupLog:
 
 
 def count_calls(log: GroupLog) -> int:
-    """How many functions of Python the machine calls to follow it."""
-    standing, machine = Standing(), RebalanceMachine(CLUSTER)
+    """How many functions of Python the fold calls to follow it."""
+    cluster_state, fold = ClusterState(), RebalanceFold(CLUSTER)
     calls = 0
     followed = [
-        (event, standing.follow(event, log.context(event)), log.context(event))
+        (event, cluster_state.apply(event, log.context(event)), log.context(event))
         for event in log.events
     ]
 
@@ -104,7 +104,7 @@ def count_calls(log: GroupLog) -> int:
     sys.setprofile(note)
     try:
         for event, changes, context in followed:
-            machine.follow(event, changes, standing, context)
+            fold.apply(event, changes, cluster_state, context)
     finally:
         sys.setprofile(None)
     return calls

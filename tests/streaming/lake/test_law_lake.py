@@ -30,7 +30,7 @@ from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import follow
 from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
-from tests.streaming.fold import test_machine_law as machine_law
+from tests.streaming.fold import test_group_law as group_law
 from tests.streaming.fold.driving import keep
 from tests.streaming.fold.test_law import NAMES, explain, sort_rows
 from zklake.events.envelope import Event, Gap, encode
@@ -127,9 +127,9 @@ def expect(events: Sequence[Event]) -> dict[str, list[Row]]:
     return {name: sort_rows(tables[name])[CLUSTER] for name in NAMES}
 
 
-def expect_of_machines(events: Sequence[Event]) -> dict[str, list[Row]]:
+def expect_of_groups(events: Sequence[Event]) -> dict[str, list[Row]]:
     told = tell_holes(events)
-    moments = follow(keep(told), machine_law.find_session_closes(told))
+    moments = follow(keep(told), group_law.find_session_closes(told))
     return {**fold_lag(moments), "rebalances": fold_rebalances(moments)}
 
 
@@ -139,8 +139,8 @@ def compare(kafka: Kafka, wanted: dict[str, list[Row]]) -> None:
         if name in NAMES:
             assert kafka.read(name) == rows, f"{name}: {explain(kafka.read(name), rows)}"
         else:
-            got, theirs = (machine_law.sort_rows(each) for each in (kafka.read(name), rows))
-            assert machine_law.explain(got, theirs) is None, name
+            got, theirs = (group_law.sort_rows(each) for each in (kafka.read(name), rows))
+            assert group_law.explain(got, theirs) is None, name
 
 
 # Every table that a stream commits; the last is znode_events.
@@ -152,7 +152,7 @@ VICTIMS = tuple(t.name for t in TABLES if t.name not in ("quarantine", "lag_roll
 @cache
 def expect_all(seed: int, length: int) -> tuple[list[Event], dict[str, list[Row]]]:
     events = make_log(seed, length)
-    return events, {**expect(events), **expect_of_machines(events)}
+    return events, {**expect(events), **expect_of_groups(events)}
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
@@ -167,7 +167,7 @@ def test_a_crash_at_any_commit_changes_nothing(victim: str, tmp_path: Path) -> N
 def test_crashes_other_cuts_replays_and_a_rebuild(tmp_path: Path) -> None:
     events, wanted = expect_all(SEED, LENGTH)
     kafka = Kafka(tmp_path, events)
-    # An input, the second table of a machine, a dependent of the first, and the last to commit.
+    # An input, the second table of a fold, a dependent of the first, and the last to commit.
     for victim in ("controller", "log_ends", "broker_membership", "znode_events"):
         kafka.crash(35, victim)
     kafka.fold(41)

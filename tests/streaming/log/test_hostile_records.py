@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from delta_tables import reading
 from lab.cluster import Cluster
-from streaming.fold.standing import Standing
+from streaming.fold.cluster_state import ClusterState
 from streaming.metrics import StreamMetrics
 from streaming.query import Stream
 from streaming.worker import Worker
@@ -122,15 +122,15 @@ def test_an_event_that_fails_three_times_is_set_aside(
     spark: SparkSession, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A bug of ours, which no check of the record foresees."""
-    follow, failed = Standing.follow, list[int]()
+    apply, failed = ClusterState.apply, list[int]()
 
-    def fail(standing: Standing, event: Any, context: Any) -> Any:
+    def fail(cluster_state: ClusterState, event: Any, context: Any) -> Any:
         if event.path == POISON:
             failed.append(event.seq)
             raise ValueError("a bug")
-        return follow(standing, event, context)
+        return apply(cluster_state, event, context)
 
-    monkeypatch.setattr(Standing, "follow", fail)
+    monkeypatch.setattr(ClusterState, "apply", fail)
     topic, story = Topic(cluster.bootstrap), Story()
     stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path), trigger_ms=0)
     worker = Worker(stream, StreamMetrics())

@@ -9,10 +9,10 @@ import msgspec
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
-from streaming.fold.recalling import recall_standing
-from streaming.fold.standing import Standing
-from streaming.lake import recall_crew
+from streaming.fold.recalling import recall_cluster_state
+from streaming.lake import recall_groups
 from zklake.events.envelope import Event
 from zklake.events.samples import GroupState, Member, TopicPartitions
 
@@ -58,13 +58,13 @@ def write_events(lake: Path) -> DeltaTable:
 
 
 def test_groups_are_recalled_as_they_were_followed(tmp_path: Path) -> None:
-    followed = Standing()
+    followed = ClusterState()
     for seq, state in enumerate(STATES):
         event = Event("c", "log", seq, "group_state", 5, group_state=state)
-        followed.follow(event, Context())
+        followed.apply(event, Context())
     tables = {"znode_events": write_events(tmp_path / "znode_events")}
-    groups = recall_crew._read_groups(tables, len(STATES))
-    recalled = recall_standing(group_rows=groups)
+    groups = recall_groups._read_groups(tables, len(STATES))
+    recalled = recall_cluster_state(group_rows=groups)
     assert recalled.kafka_groups == followed.kafka_groups
     told = {name: one.is_assigned for name, one in recalled.kafka_groups.items()}
     assert told == {"first": True, "second": False, "large": True, "empty": True}

@@ -31,7 +31,7 @@ Thing = TypeVar("Thing", MemberState, OwnerState, TopicState)
 
 
 @dataclass
-class Standing:
+class ClusterState:
     """All that stands after the last event that was followed; no group's dict is ever empty."""
 
     members: dict[GroupKey, dict[str, MemberState]] = field(default_factory=dict)
@@ -61,29 +61,29 @@ class Standing:
     def _find_kafka(self, group: GroupKey) -> KafkaGroup | None:
         return self.kafka_groups.get(group.group_id) if group.coordinator == "kafka" else None
 
-    def follow(self, event: Event, context: Context) -> tuple[Change, ...]:
+    def apply(self, event: Event, context: Context) -> tuple[Change, ...]:
         """Take one event; what it changed, in a fixed order."""
         match event.op:
             case "group_state" if event.group_state is not None:
-                return tuple(kafka_groups.take_state(self, event, event.group_state))
+                return tuple(kafka_groups.apply_state(self, event, event.group_state))
             case "log_ends":
-                return tuple(kafka_groups.take_round(self, event))
+                return tuple(kafka_groups.apply_round(self, event))
             case "gap" | "in_sync":
-                return tuple(self._take_sight(event, context))
-        return tuple(self._take_znode(event, context))
+                return tuple(self._apply_sight(event, context))
+        return tuple(self._apply_znode(event, context))
 
-    def _take_znode(self, event: Event, context: Context) -> list[Change]:
+    def _apply_znode(self, event: Event, context: Context) -> list[Change]:
         parts = (event.path or "").split("/")
         match event.kind, len(parts):
             case "consumer", 5:
-                return self._take_member(event, context, parts[2], parts[4])
+                return self._apply_member(event, context, parts[2], parts[4])
             case "owner", 6:
-                return self._take_owner(event, context, parts[2], parts[4:])
+                return self._apply_owner(event, context, parts[2], parts[4:])
             case "topic", 4:
                 return take(self.topics, parts[3], TOPIC, event, context, topic=parts[3])
         return []
 
-    def _take_member(
+    def _apply_member(
         self, event: Event, context: Context, group_id: str, member_id: str
     ) -> list[Change]:
         group = GroupKey("zookeeper", group_id)
@@ -92,7 +92,7 @@ class Standing:
         prune(self.members, group)
         return changes
 
-    def _take_owner(
+    def _apply_owner(
         self, event: Event, context: Context, group_id: str, names: list[str]
     ) -> list[Change]:
         topic, number = names[0], read_number(names[1])
@@ -105,7 +105,7 @@ class Standing:
         prune(self.owners, group)
         return changes
 
-    def _take_sight(self, event: Event, context: Context) -> list[Change]:
+    def _apply_sight(self, event: Event, context: Context) -> list[Change]:
         if event.op == "gap" and event.gap is not None and begins_blindness(event):
             self.gaps.add(event.gap.id)
         if event.op != "in_sync":

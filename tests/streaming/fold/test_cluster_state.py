@@ -1,4 +1,4 @@
-"""The standing: what each event changes, and that rows of the lake make it again."""
+"""The cluster's state: what each event changes, and that rows of the lake make it again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from streaming.fold.changes import GroupKey, MemberState, OwnerState, PartitionKey
-from streaming.fold.recalling import recall_standing
-from streaming.fold.standing import Standing
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.recalling import recall_cluster_state
 from tests.streaming.fold.group_log import CLUSTER, GroupLog, follow
 from tests.streaming.fold.lake_rows import recall
 from zklake.events.envelope import Event, Gap
@@ -31,11 +31,14 @@ def test_members_owners_and_topics_come_and_go() -> None:
     log.topic("t", 2)
     log.join("g_a")
     log.claim("g_a", 0, 1)
-    standing, _ = follow(log)
-    assert standing.topics["t"].partitions == (0, 1)
-    assert standing.members[G]["g_a"].subscription == {"t": 1}
-    assert standing.members[G]["g_a"].session == standing.owners[G][PartitionKey("t", 0)].session
-    assert standing.owners[G][PartitionKey("t", 1)].owner_member_id == "g_a"
+    cluster_state, _ = follow(log)
+    assert cluster_state.topics["t"].partitions == (0, 1)
+    assert cluster_state.members[G]["g_a"].subscription == {"t": 1}
+    assert (
+        cluster_state.members[G]["g_a"].session
+        == cluster_state.owners[G][PartitionKey("t", 0)].session
+    )
+    assert cluster_state.owners[G][PartitionKey("t", 1)].owner_member_id == "g_a"
     log.leave("g_a", 0, 1)
     log.drop_topic("t")
     assert told(log)[4:] == [
@@ -44,7 +47,7 @@ def test_members_owners_and_topics_come_and_go() -> None:
         ("owner_released", "session_closed"),
         ("topic_deleted", "event"),
     ]
-    assert follow(log)[0] == Standing()
+    assert follow(log)[0] == ClusterState()
 
 
 def test_what_is_only_seen_changes_nothing_but_seen_seq() -> None:
@@ -66,13 +69,16 @@ def test_a_value_that_cannot_be_read_stands_unknown() -> None:
     log.join("g_a", data="{")
     log.put("create", "owner", "/consumers/g/owners/t/0", None, fidelity="superseded")
     log.put("create", "topic", "/brokers/topics/t", "[]")
-    standing, _ = follow(log)
-    assert (standing.members[G]["g_a"].pattern, standing.members[G]["g_a"].subscription) == (
+    cluster_state, _ = follow(log)
+    assert (
+        cluster_state.members[G]["g_a"].pattern,
+        cluster_state.members[G]["g_a"].subscription,
+    ) == (
         None,
         None,
     )
-    assert standing.owners[G][PartitionKey("t", 0)].owner is None
-    assert standing.topics["t"].partitions is None
+    assert cluster_state.owners[G][PartitionKey("t", 0)].owner is None
+    assert cluster_state.topics["t"].partitions is None
 
 
 def test_another_life_is_an_end_that_nobody_saw() -> None:
@@ -159,7 +165,7 @@ def test_a_kafka_group_is_told_whole() -> None:
     log.state({"m1": [0, 1], "m2": [2]}, generation=1)
     log.state({"m1": [0], "m3": [1, 1, -1, 2**31]}, generation=2)
     log.state({"m1": [0], "m3": [1]}, generation=2)
-    standing, changes = follow(log)
+    cluster_state, changes = follow(log)
     assert [(c.kind, c.member_id, c.partition) for c in changes[1]] == [
         ("owner_released", None, 2),
         ("member_left", "m2", None),
@@ -168,23 +174,23 @@ def test_a_kafka_group_is_told_whole() -> None:
         ("group_changed", None, None),
     ]
     assert changes[2] == ()
-    owner = standing.owners[K][PartitionKey("t", 0)]
+    owner = cluster_state.owners[K][PartitionKey("t", 0)]
     assert (owner.owner_member_id, owner.from_seq, owner.seen_seq) == ("m1", 0, 2)
-    assert standing.kafka_groups["g"].generation == 2
+    assert cluster_state.kafka_groups["g"].generation == 2
 
 
 def test_a_kafka_group_whose_members_did_not_fit_is_still_live() -> None:
     log = GroupLog()
     log.state({"m1": [0]}, generation=1)
     log.state(None, generation=2, member_count=9000)
-    standing, _ = follow(log)
-    assert K not in standing.members
-    assert standing.find_subscribed(K).find_read({"t"}) == {"t"}
-    assert not standing.tells_owners(K)
+    cluster_state, _ = follow(log)
+    assert K not in cluster_state.members
+    assert cluster_state.find_subscribed(K).find_read({"t"}) == {"t"}
+    assert not cluster_state.tells_owners(K)
     log.state(None, generation=3, state="Empty")
-    standing, _ = follow(log)
-    assert standing.find_subscribed(K).find_read({"t"}) == set()
-    assert standing.tells_owners(K)
+    cluster_state, _ = follow(log)
+    assert cluster_state.find_subscribed(K).find_read({"t"}) == set()
+    assert cluster_state.tells_owners(K)
 
 
 def test_kafka_groups_go_by_tombstone_and_by_completeness() -> None:
@@ -202,7 +208,7 @@ def test_kafka_groups_go_by_tombstone_and_by_completeness() -> None:
     ]
     log.state({"m1": [0]}, generation=1)
     log.state(None, tombstone=True)
-    assert follow(log)[0] == Standing()
+    assert follow(log)[0] == ClusterState()
 
 
 def test_rows_of_the_lake_make_it_again() -> None:
@@ -214,8 +220,8 @@ def test_rows_of_the_lake_make_it_again() -> None:
     log.claim("g_a", 0, 1)
     log.state({"m1": [0], "m2": [1]}, generation=4)
     log.gap()
-    standing, _ = follow(log)
-    assert recall(standing) == standing
+    cluster_state, _ = follow(log)
+    assert recall(cluster_state) == cluster_state
 
 
 def test_rows_of_other_things_are_passed_over() -> None:
@@ -224,14 +230,16 @@ def test_rows_of_other_things_are_passed_over() -> None:
     row |= {"broker_id": 7, "valid_from_seq": 3, "valid_from_at": 4}
     hole = {"gap_id": "x", "valid_from_seq": 5, "valid_to_seq": 5}
     topic = {"topic": "old", "broker_id": 1}
-    standing = recall_standing((), [row | msgspec.to_builtins(owner)], [topic], (), [hole])
-    assert standing == Standing()
+    cluster_state = recall_cluster_state(
+        (), [row | msgspec.to_builtins(owner)], [topic], (), [hole]
+    )
+    assert cluster_state == ClusterState()
 
 
 def test_an_event_without_a_path_is_nothing() -> None:
-    standing = Standing()
+    cluster_state = ClusterState()
     log = GroupLog()
     for kind in ("consumer", "owner", "topic"):
         event = Event(CLUSTER, "log", 1, "create", 1, kind=kind)
-        assert standing.follow(event, log.context(event)) == ()
+        assert cluster_state.apply(event, log.context(event)) == ()
     assert MemberState("m").state.fidelity == "exact"

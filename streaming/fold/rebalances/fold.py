@@ -1,4 +1,4 @@
-"""The machine of `rebalances`: follows every group of one cluster, and tells each episode as a row.
+"""The fold of `rebalances`: follows every group of one cluster, and tells each episode as a row.
 
 Pure. docs/rebalances.md says by which rules.
 """
@@ -8,30 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from streaming.fold.changes import Change, GroupKey, TopicState
+from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
+from streaming.fold.group_fold import TableRows
 from streaming.fold.life import Moment, find_moment
-from streaming.fold.machine import Taken
 from streaming.fold.rebalances.episode import Episode, Pace
 from streaming.fold.rebalances.group import Group
 from streaming.fold.rebalances.kafka import read_rebalance
 from streaming.fold.rebalances.roster import Roster
 from streaming.fold.rebalances.tries import Times, read_times
 from streaming.fold.row import Row
-from streaming.fold.standing import Standing
 from zklake.events.envelope import Event
 
 TABLE = "rebalances"
 
 
-class RebalanceMachine:
-    """One cluster. Made from the standing and the open rows as of the same seq, it goes on."""
+class RebalanceFold:
+    """One cluster. Made from its state and the open rows as of the same seq, it goes on."""
 
     tables: tuple[str, ...] = (TABLE,)
 
     def __init__(
         self,
         cluster: str,
-        standing: Standing | None = None,
+        cluster_state: ClusterState | None = None,
         open_rows: Iterable[Row] = (),
         pace: Pace | None = None,
         seq: int = -1,
@@ -45,26 +45,26 @@ class RebalanceMachine:
         self._ended: list[Row] = []
         self._is_blind, self._is_changed = False, False
         self._seq, self._now_ms = seq, 0
-        self._recall(standing or Standing(), open_rows)
+        self._recall(cluster_state or ClusterState(), open_rows)
 
-    def follow(
+    def apply(
         self,
         event: Event,
         changes: Sequence[Change],
-        standing: Standing,
+        cluster_state: ClusterState,
         context: Context,
     ) -> None:
-        """Take one event, after the standing has; `changes` are what it did there."""
+        """Take one event, after the cluster's state has; `changes` are what it did there."""
         self._seq, was_blind = event.seq, self._is_blind
-        if standing.is_blind and not was_blind:
+        if cluster_state.is_blind and not was_blind:
             # Of the time up to a gap only the events before it tell.
             self._judge_all()
             self._is_blind = True
         if not self._is_blind:
             self._now_ms = event.observed_at_ms
         touched = self._take(event, changes)
-        self._take_kafka(event, changes, standing)
-        if was_blind and not standing.is_blind:
+        self._apply_kafka(event, changes, cluster_state)
+        if was_blind and not cluster_state.is_blind:
             self._is_blind, self._now_ms = False, event.observed_at_ms
             touched |= self._open
             self._empty(touched)
@@ -77,13 +77,13 @@ class RebalanceMachine:
         if not self._is_blind:
             self._now_ms = at_ms
 
-    def take(self, *, idle: bool = False) -> dict[str, Taken]:
+    def take(self, *, idle: bool = False) -> dict[str, TableRows]:
         """The table's rows, if there is news."""
         self._judge_all()
         if not (self._is_changed or idle) or self._seq < 0:
             return {}
         rows = [self._write_row(group_id) for group_id in sorted(self._open)]
-        taken = Taken(rows, self._ended, self._seq)
+        taken = TableRows(rows, self._ended, self._seq)
         self._ended, self._is_changed = [], False
         return {TABLE: taken}
 
@@ -102,7 +102,7 @@ class RebalanceMachine:
             at = Moment(event.seq, None, event.observed_at_ms)
         for change in changes:
             if change.group is None and change.topic is not None:
-                touched |= self._take_topic(change, at, times)
+                touched |= self._apply_topic(change, at, times)
             elif change.group is not None and change.group.coordinator == "zookeeper":
                 group = self._find(change.group.group_id)
                 self._note(group, change, at, times)
@@ -110,16 +110,18 @@ class RebalanceMachine:
                 touched.add(change.group.group_id)
         return touched
 
-    def _take_kafka(self, event: Event, changes: Sequence[Change], standing: Standing) -> None:
+    def _apply_kafka(
+        self, event: Event, changes: Sequence[Change], cluster_state: ClusterState
+    ) -> None:
         """A Kafka-stored group was told, or found to be gone."""
         for change in changes:
             if change.kind == "group_changed" and change.after is None and change.group is not None:
                 self._said.pop(change.group.group_id, None)
         said = event.group_state
-        if said is None or said.group_id not in standing.kafka_groups:
+        if said is None or said.group_id not in cluster_state.kafka_groups:
             return
         said_seq = self._said.get(said.group_id, event.seq)
-        if row := read_rebalance(event, changes, standing, said_seq):
+        if row := read_rebalance(event, changes, cluster_state, said_seq):
             self._ended.append(row)
             self._is_changed = True
         self._said[said.group_id] = event.seq
@@ -130,7 +132,7 @@ class RebalanceMachine:
         group.note(change, at, times, is_blind=self._is_blind)
         self._settle_books(group, is_news=group.episode is not None)
 
-    def _take_topic(self, change: Change, at: Moment, times: Times) -> set[str]:
+    def _apply_topic(self, change: Change, at: Moment, times: Times) -> set[str]:
         topic = change.topic or ""
         is_new = topic not in self._topics
         concerned = [g for g in self._groups.values() if g.roster.may_want(topic, is_new=is_new)]
@@ -190,15 +192,15 @@ class RebalanceMachine:
             self._groups[group_id] = Group(key, self._pace, Roster(self._topics))
         return self._groups[group_id]
 
-    def _recall(self, standing: Standing, open_rows: Iterable[Row]) -> None:
-        self._is_blind = standing.is_blind
-        self._said = {name: known.seen_seq for name, known in standing.kafka_groups.items()}
-        self._topics.update((t, _read_partitions(s)) for t, s in standing.topics.items())
-        for key, members in standing.members.items():
+    def _recall(self, cluster_state: ClusterState, open_rows: Iterable[Row]) -> None:
+        self._is_blind = cluster_state.is_blind
+        self._said = {name: known.seen_seq for name, known in cluster_state.kafka_groups.items()}
+        self._topics.update((t, _read_partitions(s)) for t, s in cluster_state.topics.items())
+        for key, members in cluster_state.members.items():
             if key.coordinator == "zookeeper":
                 for member in members.values():
                     self._find(key.group_id).roster.put_member(member)
-        for key, owners in standing.owners.items():
+        for key, owners in cluster_state.owners.items():
             if key.coordinator == "zookeeper":
                 for place, owner in owners.items():
                     self._find(key.group_id).roster.put_owner(place, owner.owner_member_id)

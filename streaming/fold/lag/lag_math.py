@@ -1,4 +1,4 @@
-"""The numbers of a subject at a round: lag, its time, its pace, what is at risk. Pure."""
+"""The numbers of a group's partition at a round: lag, its time, its pace, what is at risk. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import msgspec
 
 from streaming.fold.lag.commits import is_other
 from streaming.fold.lag.curve import HOUR_MS, NOTHING_LEFT, UNKNOWN, Seconds
-from streaming.fold.lag.place import Place
+from streaming.fold.lag.group_partition import Commit, GroupPartition, Point, Reference
+from streaming.fold.lag.partition import Partition
 from streaming.fold.lag.status import TOPIC_GONE
-from streaming.fold.lag.subject import Commit, Point, Reference, Subject
 
 _YEAR_MS = 365 * 24 * HOUR_MS
 
@@ -38,23 +38,23 @@ class Measure(msgspec.Struct, frozen=True, gc=False):
 UNMEASURED = Measure(None, None, UNKNOWN, None, None)
 
 
-def find_reason(subject: Subject, place: Place) -> str | None:
+def find_reason(group_partition: GroupPartition, partition: Partition) -> str | None:
     """Why there is no lag; None: there is one."""
-    commit = subject.commit
+    commit = group_partition.commit
     if commit is None:
         return "no_commit"
     if commit.offset is None or commit.offset < 0:
         return "no_offset"
-    if not place.has_topic and not place.is_open:
+    if not partition.has_topic and not partition.is_open:
         return TOPIC_GONE
-    if is_other(commit.zxid, commit.incarnation, place.topic_incarnation):
+    if is_other(commit.zxid, commit.incarnation, partition.topic_incarnation):
         return "other_incarnation"
-    return place.error if place.is_open else "no_log_end"
+    return partition.error if partition.is_open else "no_log_end"
 
 
-def measure(commit: Commit | None, place: Place, at_ms: int) -> Measure:
+def measure(commit: Commit | None, partition: Partition, at_ms: int) -> Measure:
     """The lag of a commit that there is no reason against (find_reason)."""
-    start, end = place.start, place.end
+    start, end = partition.start, partition.end
     assert commit is not None
     assert commit.offset is not None
     assert start is not None
@@ -64,20 +64,22 @@ def measure(commit: Commit | None, place: Place, at_ms: int) -> Measure:
     return Measure(
         lag,
         raw_lag,
-        _find_seconds(place, commit.offset, lag, at_ms),
+        _find_seconds(partition, commit.offset, lag, at_ms),
         lag / (end - start) if end > start else None,
         max(0, start - commit.offset),
     )
 
 
-def _find_seconds(place: Place, committed: int, lag: int, at_ms: int) -> Seconds:
+def _find_seconds(partition: Partition, committed: int, lag: int, at_ms: int) -> Seconds:
     """The lag as time of the log that is still to be read."""
     if not lag:
         return NOTHING_LEFT
-    if place.end is None:
+    if partition.end is None:
         return UNKNOWN
-    place.curve.thin(at_ms - at_ms % HOUR_MS)
-    return place.curve.measure(committed, place.incarnation, place.end, place.sampled_ms)
+    partition.curve.thin(at_ms - at_ms % HOUR_MS)
+    return partition.curve.measure(
+        committed, partition.incarnation, partition.end, partition.sampled_ms
+    )
 
 
 def find_motion(
@@ -98,16 +100,16 @@ def find_motion(
     return Motion((lag - reference.lag) / (passed_ms / 1000), loss_at)
 
 
-def find_others(subject: Subject) -> tuple[int | None, int | None]:
+def find_others(group_partition: GroupPartition) -> tuple[int | None, int | None]:
     """The other coordinator's offset, and Kafka's less ZooKeeper's."""
-    other = subject.twin.commit if subject.twin is not None else None
+    other = group_partition.twin.commit if group_partition.twin is not None else None
     if other is None or other.offset is None:
         return None, None
-    mine: Commit | None = subject.commit
+    mine: Commit | None = group_partition.commit
     if mine is None or mine.offset is None or mine.offset < 0 or other.offset < 0:
         return other.offset, None
     ahead = mine.offset - other.offset
-    return other.offset, ahead if subject.group.key.coordinator == "kafka" else -ahead
+    return other.offset, ahead if group_partition.group.key.coordinator == "kafka" else -ahead
 
 
 def make_reference(point: Point, sampled_ms: int | None) -> Reference | None:

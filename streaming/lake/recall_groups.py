@@ -1,6 +1,6 @@
-"""The standing and the machines of a cluster, read back from the lake.
+"""The state of a cluster and the folds of its groups, read back from the lake.
 
-The standing is that of some seq; a machine whose tables are further begins when it has got there.
+The state is that of some seq; a fold whose tables are further begins when it has got there.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from delta_tables.tables.offset_lag import OFFSET_LAG
 from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
 from delta_tables.tables.rebalances import REBALANCES
 from delta_tables.tables.topics import TOPICS
-from streaming.fold.crew import Beginner, Crew
-from streaming.fold.lag.machine import LagMachine
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.group_fold import GroupFold
+from streaming.fold.group_folds import GroupFolds, LateStart
+from streaming.fold.lag.fold import LagFold
 from streaming.fold.lag.recalling import Recollection
-from streaming.fold.machine import Machine
-from streaming.fold.rebalances.machine import RebalanceMachine
-from streaming.fold.recalling import recall_standing
+from streaming.fold.rebalances.fold import RebalanceFold
+from streaming.fold.recalling import recall_cluster_state
 from streaming.fold.rules import Rules
-from streaming.fold.standing import Standing
 from streaming.lake.past_rows import read_as_of, read_ms
 from zklake.events.samples import GroupReading
 
@@ -66,29 +66,29 @@ FROM states LEFT JOIN assigned ON assigned.group_id = states.group_id
 WHERE place = 1"""
 
 
-def recall_crew(
+def recall_groups(
     cluster: str, tables: Tables, seq: int, markers: Mapping[str, int], rules: Rules
-) -> Crew:
-    """The crew of a driver that has followed everything up to `seq`; `markers` of its tables."""
+) -> GroupFolds:
+    """The folds of a driver that has followed everything up to `seq`; `markers` of its tables."""
     # A table that was never written begins here.
     seqs = {name: seq if marker < 0 else marker for name, marker in markers.items()}
-    beginners = (
-        Beginner(seqs["log_ends"], _recall_lag(cluster, tables, seqs, rules)),
-        Beginner(
+    late_starts = (
+        LateStart(seqs["log_ends"], _recall_lag(cluster, tables, seqs, rules)),
+        LateStart(
             seqs["rebalances"], _recall_rebalances(cluster, tables, seqs["rebalances"], rules)
         ),
     )
     last = reading.query_rows(tables, _LAST_TIME.format(seq=seq))[0]
-    return Crew(
-        _read_standing(tables, seq),
-        beginners=beginners,
+    return GroupFolds(
+        _read_cluster_state(tables, seq),
+        late_starts=late_starts,
         taken_at_ms=None if min(markers.values()) < 0 else last["at_ms"] or 0,
     )
 
 
 def _recall_lag(
     cluster: str, tables: Tables, seqs: Mapping[str, int], rules: Rules
-) -> Callable[[Standing], Machine]:
+) -> Callable[[ClusterState], GroupFold]:
     seq, lag_seq = seqs["log_ends"], max(seqs["log_ends"], seqs["offset_lag"])
     sampled = reading.query_rows(tables, _ROUNDS.format(seq=seq))[0]
     after_seq, at_ms = sampled["after_seq"], sampled["at_ms"]
@@ -118,19 +118,19 @@ def _recall_lag(
             f"valid_to_seq <= {seq} AND ended_by NOT IN ('changed', 'unreadable')",
         ),
     )
-    return lambda standing: LagMachine.recall(cluster, rules.thresholds, standing, known)
+    return lambda cluster_state: LagFold.recall(cluster, rules.thresholds, cluster_state, known)
 
 
 def _recall_rebalances(
     cluster: str, tables: Tables, seq: int, rules: Rules
-) -> Callable[[Standing], Machine]:
+) -> Callable[[ClusterState], GroupFold]:
     rows = read_ms(tables, REBALANCES, "is_open")
-    return lambda standing: RebalanceMachine(cluster, standing, rows, rules.pace, seq)
+    return lambda cluster_state: RebalanceFold(cluster, cluster_state, rows, rules.pace, seq)
 
 
-def _read_standing(tables: Tables, seq: int) -> Standing:
+def _read_cluster_state(tables: Tables, seq: int) -> ClusterState:
     """Who and what stood at that seq."""
-    return recall_standing(
+    return recall_cluster_state(
         read_as_of(tables, "consumer_membership", seq),
         read_as_of(tables, "ownership_history", seq),
         read_as_of(tables, "topics", seq),

@@ -1,4 +1,4 @@
-"""One partition as the lag machine knows it: its open row of log_ends, its curve, its subjects."""
+"""One partition as the fold of lag knows it: its open row of log_ends, its curve, its groups."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from streaming.fold.lag.curve import Curve
 
 if TYPE_CHECKING:
-    from streaming.fold.lag.subject import Subject
+    from streaming.fold.lag.group_partition import GroupPartition
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class Partition:
     """A partition. Without an open row nothing is known of its log."""
 
     topic: str
-    partition: int
+    number: int
     curve: Curve = field(default_factory=Curve)
-    subjects: list[Subject] = field(default_factory=list)
+    group_partitions: list[GroupPartition] = field(default_factory=list)
     # Raised when something changes that a lag is made of.
     version: int = 0
     # The topic as it stands: whether it does, and which one.
@@ -43,33 +43,35 @@ class Place:
 
 
 @dataclass(slots=True)
-class Places:
+class Partitions:
     """All partitions that anything is known of, by topic and number."""
 
-    by_topic: dict[str, dict[int, Place]] = field(default_factory=dict)
+    by_topic: dict[str, dict[int, Partition]] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Place]:
-        return (place for places in self.by_topic.values() for place in places.values())
+    def __iter__(self) -> Iterator[Partition]:
+        return (
+            partition for partitions in self.by_topic.values() for partition in partitions.values()
+        )
 
-    def get(self, topic: str, partition: int) -> Place:
+    def get(self, topic: str, number: int) -> Partition:
         """The partition, made when missing."""
-        places = self.by_topic.get(topic)
-        if places is None:
-            places = self.by_topic[topic] = {}
-        place = places.get(partition)
-        if place is None:
-            place = places[partition] = Place(topic, partition)
-        return place
+        partitions = self.by_topic.get(topic)
+        if partitions is None:
+            partitions = self.by_topic[topic] = {}
+        partition = partitions.get(number)
+        if partition is None:
+            partition = partitions[number] = Partition(topic, number)
+        return partition
 
-    def of(self, topic: str) -> list[Place]:
+    def of(self, topic: str) -> list[Partition]:
         """Those of a topic."""
         return list(self.by_topic.get(topic, {}).values())
 
     def forget_empty(self) -> None:
         """Drop partitions of which nothing is left."""
-        for topic, places in list(self.by_topic.items()):
-            for place in list(places.values()):
-                if not (place.is_open or place.subjects or len(place.curve)):
-                    del places[place.partition]
-            if not places:
+        for topic, partitions in list(self.by_topic.items()):
+            for partition in list(partitions.values()):
+                if not (partition.is_open or partition.group_partitions or len(partition.curve)):
+                    del partitions[partition.number]
+            if not partitions:
                 del self.by_topic[topic]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from streaming.fold.changes import GroupKey, PartitionKey
-from streaming.fold.lag.place import Place
+from streaming.fold.lag.partition import Partition
 from streaming.fold.life import State
 from streaming.fold.subscriptions import Subscribed
 
@@ -38,7 +38,7 @@ class Reference(NamedTuple):
 
 
 class Facts(msgspec.Struct, omit_defaults=True, gc=False):
-    """What must be remembered of a subject beyond its row; it travels in fold_state."""
+    """What must be remembered of a group's partition beyond its row; it travels in fold_state."""
 
     # When a commit last raised the offset.
     progress_ms: int
@@ -51,14 +51,14 @@ class Facts(msgspec.Struct, omit_defaults=True, gc=False):
     # When lag last fell, was 0 or unknown, and what it was then.
     rising_ms: int = 0
     rising_lag: int | None = None
-    # Since when it is unowned (see Subject).
+    # Since when it is unowned (see GroupPartition).
     unowned_ms: int | None = None
     # The offset before it fell, and when it did.
     rewound_from: int | None = None
     rewound_ms: int | None = None
     # When the last member left that read the topic.
     left_ms: int | None = None
-    # Whether anybody was seen that read it since the subject began.
+    # Whether anybody was seen that read it since it began.
     is_peopled: bool = False
     reference: Reference | None = None
 
@@ -98,19 +98,19 @@ class Group:
     subscribed: Subscribed
     # Whether a partition that nobody is said to own has no owner.
     tells_owners: bool
-    # Of the topics of its subjects: whether a member reads it.
+    # Of the topics of its groups: whether a member reads it.
     live: dict[str, bool] = field(default_factory=dict)
-    subjects: dict[PartitionKey, Subject] = field(default_factory=dict)
+    group_partitions: dict[PartitionKey, GroupPartition] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
-class Subject:
+class GroupPartition:
     """One partition of a group."""
 
     group: Group
-    place: Place
+    partition: Partition
     # The same partition of the same group at the other coordinator.
-    twin: Subject | None = None
+    twin: GroupPartition | None = None
     # The commit that rounds pair with, and states that came after the requests of the last one.
     commit: Commit | None = None
     waiting: list[Commit] = field(default_factory=list)
@@ -130,14 +130,14 @@ class Subject:
     row_seq: int = -1
     row_ms: int | None = None
     row_seen_seq: int = -1
-    # Until when the same inputs give the same row, and by which version of the place.
+    # Until when the same inputs give the same row, and by which version of the partition.
     quiet_until_ms: int = 0
     version: int = -1
 
     @property
     def is_live(self) -> bool:
         """Whether a member of the group reads the topic, as far as anybody can say."""
-        return self.group.live[self.place.topic]
+        return self.group.live[self.partition.topic]
 
     @property
     def is_unowned(self) -> bool:

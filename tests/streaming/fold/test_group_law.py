@@ -1,4 +1,4 @@
-"""The law of the machines: however the log is cut, their tables are those of the reference."""
+"""The law of groups: however the log is cut, their tables are those of the reference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from streaming.fold.lag.machine import LagMachine
-from streaming.fold.machine import Machine
-from streaming.fold.rebalances.machine import RebalanceMachine
-from streaming.fold.standing import Standing
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.group_fold import GroupFold
+from streaming.fold.lag.fold import LagFold
+from streaming.fold.rebalances.fold import RebalanceFold
 from tests.reference.fold import generator
 from tests.reference.fold.offset_lag import fold_lag
 from tests.reference.fold.presence import Moment, follow
@@ -38,7 +38,7 @@ SEEDS = range(int(os.environ.get("ZKLAKE_MACHINE_SEEDS", "20")))
 # Groups that live and lag; and whatever ZooKeeper may hold, told by a poor watcher.
 GENERATORS = {"g": (generated.generate, 250), "h": (generator.generate, 120)}
 LOGS = [f"{kind}{seed}" for kind in GENERATORS for seed in SEEDS]
-# Where a row stands among others; never compared: what only the machine itself reads.
+# Where a row stands among others; never compared: what only the fold itself reads.
 _UNSEEN = ("fold_state", "closed_on")
 
 Row = dict[str, Any]
@@ -110,20 +110,22 @@ def explain(got: list[Row], wanted: list[Row]) -> str | None:
 
 
 def test_standing_is_who_is_there(log: Log) -> None:
-    standing = Standing()
+    cluster_state = ClusterState()
     for moment in log.moments:
-        standing.follow(moment.event, log.contexts[moment.event.seq])
+        cluster_state.apply(moment.event, log.contexts[moment.event.seq])
         members = {
             (Group(*group), name): (one.pattern, one.subscription, one.session)
-            for group, ones in standing.members.items()
+            for group, ones in cluster_state.members.items()
             for name, one in ones.items()
         }
         owners = {
             Subject(*group, *key): (one.owner, one.owner_member_id, one.session)
-            for group, ones in standing.owners.items()
+            for group, ones in cluster_state.owners.items()
             for key, one in ones.items()
         }
-        topics = {name: (one.incarnation, one.partitions) for name, one in standing.topics.items()}
+        topics = {
+            name: (one.incarnation, one.partitions) for name, one in cluster_state.topics.items()
+        }
         assert members == {
             key: (one.pattern, one.subscription, one.session) for key, one in moment.members.items()
         }
@@ -133,10 +135,10 @@ def test_standing_is_who_is_there(log: Log) -> None:
         assert topics == {key: (one.czxid, one.partitions) for key, one in moment.topics.items()}
 
 
-def make_rebalances(stop: Stop) -> Machine:
+def make_rebalances(stop: Stop) -> GroupFold:
     still_open = [row for row in stop.rows.get("rebalances", ()) if row["is_open"]]
     seq = stop.seqs.get("rebalances", -1)
-    return RebalanceMachine(stop.cluster, stop.standing, still_open, seq=seq)
+    return RebalanceFold(stop.cluster, stop.cluster_state, still_open, seq=seq)
 
 
 @pytest.mark.parametrize("stops", [False, True])
@@ -144,19 +146,19 @@ def test_rebalances_are_those_of_the_reference(log: Log, stops: bool) -> None:
     assert compare(log, make_rebalances, ("rebalances",), stops) == []
 
 
-def make_lag(stop: Stop) -> Machine:
+def make_lag(stop: Stop) -> GroupFold:
     if not stop.seqs:
-        return LagMachine(stop.cluster)
-    return LagMachine.recall(stop.cluster, None, stop.standing, recollect(stop))
+        return LagFold(stop.cluster)
+    return LagFold.recall(stop.cluster, None, stop.cluster_state, recollect(stop))
 
 
 @pytest.mark.parametrize("stops", [False, True])
 def test_lag_is_that_of_the_reference(log: Log, stops: bool) -> None:
-    assert compare(log, make_lag, LagMachine.tables, stops) == []
+    assert compare(log, make_lag, LagFold.tables, stops) == []
 
 
 def compare(log: Log, make: MakeMachine, tables: Sequence[str], stops: bool) -> list[str]:
-    """In which tables the machine differs from the reference, and how."""
+    """In which tables the fold differs from the reference, and how."""
     dice = Random(f"{stops}/{log.events[0].cluster}")
     got = stream(log.events, log.contexts, make, tables, dice, stops=stops)
     said = {t: explain(sort_rows(got[t]), sort_rows(log.tables[t])) for t in tables}

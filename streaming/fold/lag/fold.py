@@ -1,0 +1,171 @@
+"""The fold of lag: follows samples, commits, owners and topics; its rows change only at rounds.
+
+Pure. What it must remember beyond its rows is named in streaming/fold/lag/recalling.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from streaming.fold.changes import Change
+from streaming.fold.cluster_state import ClusterState
+from streaming.fold.context import Context
+from streaming.fold.group_fold import TableRows
+from streaming.fold.lag import commits, rows
+from streaming.fold.lag.ends import Ends
+from streaming.fold.lag.evaluation import Evaluation
+from streaming.fold.lag.group_partition import GroupPartition
+from streaming.fold.lag.group_partitions import GroupPartitions
+from streaming.fold.lag.partition import Partition, Partitions
+from streaming.fold.lag.pending import PendingChanges
+from streaming.fold.lag.recalling import Recollection, recall_all
+from streaming.fold.lag.status import Thresholds
+from streaming.fold.row import Row
+from zklake.events.envelope import Event
+from zklake.events.samples import LogEnd, Round
+
+
+class LagFold:
+    """log_ends and offset_lag of one cluster."""
+
+    # offset_lag first: after a crash between the two it may be ahead, never behind.
+    tables: tuple[str, ...] = ("offset_lag", "log_ends")
+
+    def __init__(self, cluster: str, thresholds: Thresholds | None = None) -> None:
+        partitions = Partitions()
+        self._ends = Ends(cluster, partitions)
+        self._group_partitions = GroupPartitions(partitions)
+        self._lags = Evaluation(cluster, thresholds or Thresholds())
+        self._pending = PendingChanges(self._group_partitions)
+        # Entries of a round that has not ended.
+        self._entries: list[LogEnd] = []
+        self._seq = self._taken_seq = self._round_seq = self._lag_seq = -1
+        self._has_news = False
+
+    @classmethod
+    def recall(
+        cls,
+        cluster: str,
+        thresholds: Thresholds | None,
+        cluster_state: ClusterState,
+        known: Recollection,
+    ) -> LagFold:
+        """The fold that has followed everything up to `known.seq`; so has the cluster's state."""
+        fold = cls(cluster, thresholds)
+        fold._seq = fold._taken_seq = known.seq
+        fold._lag_seq = known.lag_seq
+        fold._pending.after_seq = known.after_seq
+        fold._round_seq = -1 if known.round_seq is None else known.round_seq
+        fold._pending.topics = recall_all(known, cluster_state, fold._ends, fold._group_partitions)
+        return fold
+
+    def apply(
+        self,
+        event: Event,
+        changes: Sequence[Change],
+        cluster_state: ClusterState,
+        context: Context,
+    ) -> None:
+        """Take one event, after the cluster's state has."""
+        self._seq = event.seq
+        self._pending.apply_changes(changes, event, cluster_state)
+        self._pending.apply_commits(event, cluster_state, context)
+        if event.log_ends is not None:
+            self._entries += event.log_ends.partitions
+            if event.log_ends.round is not None:
+                self._end_round(
+                    event.log_ends.round, event.seq, event.observed_at_ms, cluster_state
+                )
+
+    def pass_time(self, seq: int, at_ms: int) -> None:
+        """An event came that changes nothing here."""
+        self._seq = seq
+
+    def _end_round(self, ended: Round, seq: int, at_ms: int, cluster_state: ClusterState) -> None:
+        self._pending.apply_round(ended, seq)
+        self._apply_ends(ended, seq, at_ms, cluster_state)
+        is_news = seq > self._lag_seq
+        if is_news:
+            self._group_partitions.apply_marks()
+        else:
+            self._group_partitions.drop_marks()
+        self._pending.count_commits(at_ms, with_facts=is_news)
+        if is_news:
+            self._evaluate(ended.after_seq, seq, at_ms, cluster_state)
+        self._pending.topics.forget(self._pending.after_seq or 0)
+        self._round_seq, self._has_news = seq, True
+
+    def _apply_ends(self, ended: Round, seq: int, at_ms: int, cluster_state: ClusterState) -> None:
+        topics, last_seq = self._pending.topics, self._round_seq
+        self._ends.apply_topics(cluster_state, lambda t: topics.went_since(t, last_seq), seq, at_ms)
+
+        def is_doubtful(topic: str) -> bool:
+            return topics.is_other_since(topic, ended.after_seq, cluster_state)
+
+        self._ends.apply_entries(self._entries, is_doubtful, cluster_state, seq, at_ms)
+        self._entries = []
+        self._ends.confirm(ended, seq, at_ms)
+
+    def _evaluate(self, after_seq: int, seq: int, at_ms: int, cluster_state: ClusterState) -> None:
+        is_blind, gone = cluster_state.is_blind, []
+        for partition in self._ends.partitions:
+            if not partition.group_partitions:
+                continue
+            is_known = partition.is_open and partition.error is None
+            is_vouched = is_known and partition.vouched_seq == seq
+            for group_partition in partition.group_partitions:
+                if is_blind and group_partition.group.key.coordinator == "zookeeper":
+                    continue
+                if not group_partition.is_there:
+                    gone.append(group_partition)
+                elif is_known != is_vouched or _must_wait(group_partition, after_seq, is_vouched):
+                    continue
+                else:
+                    self._lags.pass_over(
+                        group_partition, partition, seq, at_ms, is_vouched=is_vouched
+                    )
+        for group_partition in gone:
+            if group_partition.point is not None:
+                self._lags.end(group_partition, seq, at_ms, group_partition.gone_by)
+                group_partition.forget_row()
+            # Its commit still counts until a round was asked for after its end.
+            if group_partition.commit is None and not group_partition.waiting:
+                self._group_partitions.remove(group_partition)
+
+    def take(self, *, idle: bool = False) -> dict[str, TableRows]:
+        """What the tables must hold as of the last round; `idle`: as of the last event."""
+        if not self._has_news:
+            if not idle or self._entries or self._seq <= self._taken_seq:
+                return {}
+            self._group_partitions.apply_marks()
+            for group_partition in self._group_partitions:
+                if group_partition.facts is not None:
+                    commits.remember(group_partition, group_partition.facts)
+        seq = self._round_seq if self._has_news else self._seq
+        self._has_news, self._taken_seq = False, seq
+        taken = {}
+        if seq > self._lag_seq:
+            taken["offset_lag"] = TableRows(list(self._write_lags()), self._lags.ended, seq)
+            self._lags.ended = []
+        taken["log_ends"] = TableRows(list(self._write_ends()), self._ends.ended, seq)
+        self._ends.ended = []
+        return taken
+
+    def _write_lags(self) -> Iterator[Row]:
+        cluster = self._lags.cluster
+        return (
+            rows.write_open(cluster, each)
+            for each in self._group_partitions
+            if each.point is not None
+        )
+
+    def _write_ends(self) -> Iterator[Row]:
+        partitions: Iterator[Partition] = iter(self._ends.partitions)
+        return (self._ends.tell(partition) for partition in partitions if partition.is_open)
+
+
+def _must_wait(group_partition: GroupPartition, after_seq: int, is_vouched: bool) -> bool:
+    """Its commit is newer than the log end, or only waits and makes no row yet."""
+    if group_partition.commit is None:
+        return group_partition.point is None and not group_partition.has_owner
+    return is_vouched and group_partition.commit.seq > after_seq
