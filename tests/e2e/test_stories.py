@@ -299,6 +299,25 @@ def test_streamed_is_what_the_reference_says(theatre: Theatre, log: list[Event],
     assert gaps == ["first_start"]
 
 
+def test_folded_in_tasks_is_what_the_reference_says(
+    spark: SparkSession, theatre: Theatre, log: list[Event], tmp_path: Path
+) -> None:
+    wanted, lake = fold_events(log), str(tmp_path)
+    size = len(log) // 8
+    stream = Stream(
+        *(theatre.bootstrap, theatre.topic, theatre.name, lake),
+        max_records=size,
+        large=size // 2,
+        rules=RULES,
+    )
+    assert run_once(spark, stream).events == len(log)
+    assert find_differences(theatre.name, lake, wanted) == []
+    assert find_lag_differences(theatre.name, lake, log) == {}
+    # Each task makes a file of events.
+    events = open_tables(lake, theatre.name)["znode_events"]
+    assert len(events.file_uris()) > events.version()
+
+
 def test_rebuilt_is_what_the_reference_says(theatre: Theatre, log: list[Event], lake: str) -> None:
     wanted, streamed = fold_events(log), read_group_tables(theatre.name, lake)
     place = Lake(lake, theatre.name)
