@@ -35,7 +35,9 @@ from zklake.name_patterns import Names
 _Form = Callable[[str], Any]
 
 # A key that is listed and a value that is none of its type: Kafka would not have taken it.
-_NUMBER: _Form = re.compile(r"[+-]?[0-9][0-9.eE+-]{0,31}").fullmatch
+_NUMBER: _Form = re.compile(
+    r"[+-]?(?:[0-9]{1,20}\.?[0-9]{0,20}|\.[0-9]{1,20})(?:[eE][+-]?[0-9]{1,3})?"
+).fullmatch
 _SWITCH: _Form = re.compile("true|false", re.IGNORECASE).fullmatch
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 # A listener's own form of a key: its name, for SASL the mechanism, and the key.

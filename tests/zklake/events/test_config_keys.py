@@ -34,6 +34,7 @@ def test_no_listed_key_takes_text_of_any_form(kind: str) -> None:
             "deadbeef",
             "0x7f",
             "1" * 64,
+            "4111-1111-1111",
             "T0K3N",
             "user:x",
         ):
