@@ -93,7 +93,7 @@ def _open_log(
 def _build_sealing(settings: Settings, *, keeps: bool) -> Sealing:
     own = settings.watcher
     key = load_hash_key(own.hash_key_file, keeps=keeps)
-    redactor = Redactor(key, own.publish_paths, own.redact_paths)
+    redactor = Redactor(key, own.publish_paths, own.redact_paths, own.publish_config_keys)
     return Sealing(redactor, own.max_record_bytes)
 
 

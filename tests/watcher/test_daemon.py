@@ -114,7 +114,23 @@ def test_canary_secrets_never_leave(
 ) -> None:
     canary = f"CANARY{uuid.uuid4().hex}"
     scram = f"salt={canary},stored_key={canary},server_key={canary},iterations=4096"
-    secrets = {
+    # Under names, and in forms, that no deny-list has them all of.
+    forms = {
+        "basic.auth.user.info": f"admin:{canary}",
+        "some.settings": json.dumps({"password": canary}),
+        "header": f"Bearer {canary}",
+        "confluent.license": canary,
+        "ldap.bind.pw": canary,
+        "connection": f"Endpoint=sb://h/;SharedAccessKey={canary}",
+        "mirror": f"https://{canary}@host/",
+        "innocent": canary,
+        "retention.ms": canary,
+        "producer_byte_rate": canary,
+    }
+    places = ("topics/forms", "brokers/<default>", "clients/c", "users/bob", "ips/10.0.0.1")
+    secrets: dict[str, dict[str, Any]] = {
+        f"/config/{place}": {"version": 1, "config": forms} for place in places
+    } | {
         "/config/users/alice": {"version": 1, "config": {"SCRAM-SHA-512": scram}},
         "/config/brokers/1": {"version": 1, "config": {"ssl.keystore.password": canary}},
         "/config/topics/t": {"version": 1, "config": {"sasl.jaas.config": f"password={canary}"}},

@@ -102,3 +102,71 @@ def test_shared_options_become_flags() -> None:
             "json": True,
         }
     ]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("sasl.pasword", "sasl.passwrod", "sasl.psasword", "ssl.key.passwd", "client.sceret"),
+        *("sasl.oauthbearer.client.secrt", "acess.tokne", "my.cred", "api_key", "bind.pw"),
+        *("basic.auth.user.info", "authorization"),
+    ],
+)
+def test_a_name_that_looks_like_a_credential_is_masked(option: str) -> None:
+    Path("zklake.toml").write_text(
+        f'[log]\nbootstrap = "h:9092"\n[log.client]\n"{option}" = "{CANARY}"\n'
+    )
+    assert CANARY not in show()
+    assert CANARY not in show("--json")
+
+
+def test_a_value_that_looks_like_a_credential_is_masked_and_others_are_shown() -> None:
+    Path("zklake.toml").write_text(
+        '[log]\nbootstrap = "h:9092"\n[log.client]\n'
+        f'"oauth.config" = "principal=u clientsecret={CANARY}"\n'
+        '"sasl.username" = "somebody"\n"security.protocol" = "SASL_SSL"\n'
+        '"ssl.ca.location" = "/ca.pem"\n"socket.keepalive.enable" = "true"\n'
+        '"compression.type" = "zstd"\n"message.max.bytes" = "1000"\n'
+    )
+    text = show()
+    assert CANARY not in text
+    for shown in ("somebody", "SASL_SSL", "/ca.pem", "zstd", "1000"):
+        assert shown in text
+
+
+@pytest.mark.parametrize(
+    ("argv", "shown"),
+    [
+        (["notify", "--token", CANARY, "-v"], ["notify", "--token", "**********", "-v"]),
+        (["notify", f"--api-key={CANARY}"], ["notify", "--api-key=**********"]),
+        (["notify", f"--pasword={CANARY}"], ["notify", "--pasword=**********"]),
+        (["env", f"TOKEN={CANARY}", "x"], ["env", "TOKEN=**********", "x"]),
+        (["curl", "-u", f"me:{CANARY}"], ["curl", "-u", "**********"]),
+        (
+            ["curl", "-H", f"Authorization: Bearer {CANARY}"],
+            ["curl", "-H", "Authorization: **********"],
+        ),
+        (["curl", f"https://{CANARY}@h/"], ["curl", "**********"]),
+        (
+            ["curl", f"https://chat.example/hooks/{CANARY}"],
+            ["curl", "https://chat.example/**********"],
+        ),
+        (["curl", f"--url=https://c/{CANARY}"], ["curl", "--url=https://c/**********"]),
+        (["send", CANARY + "0123456789abcdef"], ["send", "**********"]),
+        (["sh", "-c", f"curl -d password={CANARY} h"], ["sh", "-c", "**********"]),
+        (["/usr/bin/logger", "-t", "zklake"], ["/usr/bin/logger", "-t", "zklake"]),
+        (
+            ["mail", "-s", "lag: orders", "a@example.com"],
+            ["mail", "-s", "lag: orders", "a@example.com"],
+        ),
+    ],
+)
+def test_a_notifiers_command_is_shown_without_its_secrets(
+    argv: list[str], shown: list[str]
+) -> None:
+    Path("zklake.toml").write_text(
+        f'[[alerts.notifiers]]\nby = "command"\nargv = {json.dumps(argv)}\n'
+    )
+    assert CANARY not in show()
+    rows = {row["key"]: row["value"] for row in json.loads(show("--json"))}
+    assert rows["alerts.notifiers"][0]["argv"] == shown

@@ -10,28 +10,27 @@ import math
 import re
 from typing import Any, NoReturn
 
+from zklake.credential_signs import is_secret_value
+
 MASK = "[redacted]"
 
-# Names of config keys and fields that hold credentials. Of Kafka's password-type configs (all
-# names may carry a listener prefix) the store's place and type are harmless and worth a history.
+# Names of fields that hold credentials, where a deny-list must do: configs have an allow-list.
 _SECRET_KEY = re.compile(
-    r"passw|passphrase|\bpass\b|pwd|secret|jaas|token|credential|scram|sasl\.|hmac|\bsalt\b"
-    r"|(?:api|access|private|stored|server|encryption|master)[._ -]?key"
+    r"passw|passphrase|\bpass\b|pwd|(?<![a-z])pw(?![a-z])|secret|jaas|token|credential|scram|sasl\."
+    r"|hmac|\bsalt\b|bearer|\bauth[._-]|authorization|cookie|licen[cs]e|webhook"
+    r"|(?:api|access|account|encryption|master|private|server|shared|signing|stored)[._ -]?key"
     r"|(?:key|trust)store(?!\.(?:location|type)$)",
-    re.IGNORECASE | re.ASCII,
-)
-# Values that give themselves away whatever their key is called.
-_SECRET_VALUE = re.compile(
-    r"(?:password|passwd|pwd|secret|token|stored_key|server_key)\s*=|LoginModule|PRIVATE KEY"
-    r"|://[^/\s:@]*:[^/\s@]*@",
     re.IGNORECASE | re.ASCII,
 )
 # A listener may be called TOKEN; what it maps to is no credential.
 _HARMLESS = frozenset({"", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL", MASK})
-# Every match of the patterns above contains one of these; \u may spell any of them. Searched in
-# lowered bytes: IGNORECASE costs twenty times as much.
+# Every match of the pattern above, and of is_secret_value's, contains one of these; \u may spell
+# any of them. Searched in lowered bytes: IGNORECASE costs twenty times as much. Few first letters,
+# and rare ones (`uth` for auth): each znode's data pays for them.
 _SUSPICIOUS = re.compile(
-    rb"pass|pwd|secret|jaas|token|credential|scram|sasl\.|hmac|salt|key|truststore|loginmodule|@|\\u"
+    rb"p(?:ass|w)|s(?:ecret|asl\.|cram|alt|haredaccess)|jaas|t(?:oken|elegram|ruststore)"
+    rb"|c(?:redential|ookie|ence|ense)|h(?:mac|ook)|k(?:ey|ia)|loginmodule|b(?:earer|asic)|uth"
+    rb"|\.eyj|@|\\u"
 )
 
 
@@ -64,9 +63,24 @@ def mask(tree: Any, *, keep_numbers: bool) -> Any:
     return _mask(tree, hidden=False, keep_numbers=keep_numbers)
 
 
-def is_secret_value(text: str) -> bool:
-    """Whether a value looks like a credential whatever it is called."""
-    return _SECRET_VALUE.search(text) is not None
+def is_secret_key(name: str) -> bool:
+    """Whether a field of this name holds a credential."""
+    return _SECRET_KEY.search(name) is not None
+
+
+def holds_secret(text: str, *, keep_numbers: bool = False) -> bool:
+    """Whether a text looks like a credential, or is JSON with one inside."""
+    if is_secret_value(text):
+        return True
+    if not text.lstrip().startswith(("{", "[", '"')):
+        return False
+    try:
+        tree = parse_json(text)
+        return bool(mask(tree, keep_numbers=keep_numbers) != tree)
+    except (Ambiguous, RecursionError):
+        return True
+    except ValueError:
+        return False  # no JSON: an IPv6 address begins so, too
 
 
 def _mask(value: Any, *, hidden: bool, keep_numbers: bool) -> Any:
@@ -75,7 +89,7 @@ def _mask(value: Any, *, hidden: bool, keep_numbers: bool) -> Any:
             return {
                 MASK if is_secret_value(key) else key: _mask(
                     member,
-                    hidden=hidden or _SECRET_KEY.search(key) is not None,
+                    hidden=hidden or is_secret_key(key),
                     keep_numbers=keep_numbers,
                 )
                 for key, member in value.items()
@@ -83,8 +97,9 @@ def _mask(value: Any, *, hidden: bool, keep_numbers: bool) -> Any:
         case list():
             return [_mask(member, hidden=hidden, keep_numbers=keep_numbers) for member in value]
         case str():
-            withheld = (hidden and value not in _HARMLESS) or is_secret_value(value)
-            return MASK if withheld else value
+            if hidden and value not in _HARMLESS:
+                return MASK
+            return MASK if holds_secret(value, keep_numbers=keep_numbers) else value
         case bool() | None:
             return value
     return MASK if hidden and not keep_numbers else value

@@ -11,6 +11,7 @@ from types import ModuleType
 import msgspec
 
 from zklake.events import envelope, kind, samples
+from zklake.events.config_redaction import FORMS
 from zklake.events.envelope import VERSION, Event, Frame, Gap
 from zklake.events.kind import Kind
 from zklake.events.kinds import KINDS, UNKNOWN
@@ -37,6 +38,11 @@ Generated from zklake/events by `python -m zklake.events.docs`; do not edit.
 One record of the log is one JSON object (version {VERSION}); its schema is
 [events.schema.json](events.schema.json). A field at its default is absent. Fields that a reader
 does not know are passed over."""
+
+_CONFIG_INTRO = """What Kafka, 0.8.1 to 3.9, defines as a number, a switch or one of a few words.
+A value of another form is masked all the same. Names of all keys are published. A broker's keys
+count in a listener's form, too (`listener.name.[listener].[key]`). `watcher.publish_config_keys`
+adds keys by name."""
 
 _STRUCTS = ((Event, "Envelope"), (Gap, "`gap`"), (Frame, "`frame`"))
 _SAMPLES = (
@@ -82,6 +88,8 @@ def _sections() -> Iterable[str]:
     yield _table(header, (_kind_row(row) for row in (*KINDS, UNKNOWN)))
     yield "`published` is what may leave the process:"
     yield _words(kind, "Sensitivity")
+    yield f"## Config keys whose values are published\n\n{_CONFIG_INTRO}"
+    yield _table(("kind", "keys"), (_config_row(name, keys) for name, keys in FORMS.items()))
     yield "## Samples\n\nWhat each range of releases writes."
     yield from (_samples(row) for row in KINDS if any(sample.data for sample in row.samples))
     yield "## Why data cannot be read"
@@ -102,6 +110,10 @@ def _fields(struct: type[msgspec.Struct]) -> Iterable[tuple[str, ...]]:
 def _kind_row(row: Kind) -> tuple[str, ...]:
     paths = "<br>".join(f"`{pattern}`" for pattern in (row.pattern, *row.also))
     return f"`{row.name}`", paths, row.releases, row.mode, row.sensitivity, row.says
+
+
+def _config_row(name: str, keys: Iterable[str]) -> tuple[str, ...]:
+    return f"`{name}`", ", ".join(f"`{key}`" for key in sorted(keys))
 
 
 def _samples(row: Kind) -> str:

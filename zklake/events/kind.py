@@ -21,8 +21,8 @@ Mode = Literal[
 Sensitivity = Literal[
     "open",  # published; what looks like a credential inside is masked all the same
     "empty",  # carries no data; if there is some, it is nothing we know, and withheld
-    "config",  # values are masked where the key looks like a credential
-    "user",  # only quotas keep their values; SCRAM entries are masked
+    "config",  # names of keys; values only of keys on Kafka's own lists (config_keys.py) or opened
+    "user",  # names of keys; values only of quotas: nothing opens SCRAM entries
     "change",  # the entity's name is withheld when it is a user's
     "sealed",  # metadata only; publish_paths opens it
     "token",  # metadata only, and the name itself is a secret; publish_paths opens the rest

@@ -1,7 +1,8 @@
 """What of a znode may leave the process: an allow-list by kind, decided before anything is written.
 
 Pure: no I/O, no logging. Whatever is withheld leaves a keyed hash behind, so that changes show.
-`publish_paths` opens kinds that are metadata only; credentials stay masked whatever is opened.
+`publish_paths` opens kinds that are metadata only, `publish_config_keys` further keys of configs;
+credentials stay masked whatever is opened.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
+from zklake.credential_signs import is_secret_value
 from zklake.errors import SettingsError
+from zklake.events.config_redaction import ConfigRedaction
 from zklake.events.credentials import (
     MASK,
-    is_secret_value,
     is_suspicious,
     mask,
     parse_json,
@@ -23,7 +25,7 @@ from zklake.events.credentials import (
 from zklake.events.kind import Kind
 from zklake.events.kinds import KIND_BY_NAME, UNKNOWN
 from zklake.events.path_globs import PathGlobs
-from zklake.events.payloads.config import decode_config, decode_config_change
+from zklake.events.payloads.config import decode_config_change
 from zklake.events.payloads.consumer import escape_backslashes
 from zklake.events.payloads.reading import Unreadable
 
@@ -32,17 +34,6 @@ TOKENS = "/delegation_token/tokens/"
 # The dots: below a path that is too long (watcher/long_paths.py).
 _SEALED_NAME = re.compile(r"(?:\.\.\.)?~[0-9a-f]{16}")
 
-_QUOTAS = frozenset(
-    {
-        "producer_byte_rate",
-        "consumer_byte_rate",
-        "request_percentage",
-        "controller_mutation_rate",
-        "connection_creation_rate",
-    }
-)
-_QUOTA_VALUE = re.compile(r"[0-9][0-9.eE+-]{0,31}")
-_CONFIG_NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
 # Entities whose names are no persons'.
 _NAMED_OPENLY = frozenset({"topics", "clients", "brokers", "ips"})
 
@@ -59,7 +50,11 @@ class Redactor:
     """The policy with the settings of one installation. redact_paths wins over publish_paths."""
 
     def __init__(
-        self, key: bytes, publish_paths: Iterable[str] = (), redact_paths: Iterable[str] = ()
+        self,
+        key: bytes,
+        publish_paths: Iterable[str] = (),
+        redact_paths: Iterable[str] = (),
+        publish_config_keys: Iterable[str] = (),
     ) -> None:
         if not key:
             raise SettingsError("the redaction key is empty: hashes of secrets could be guessed")
@@ -67,6 +62,8 @@ class Redactor:
         self._key = hashlib.blake2b(key).digest()
         self._publish = PathGlobs(publish_paths)
         self._redact = PathGlobs(redact_paths)
+        keep_config = ConfigRedaction(publish_config_keys).keep
+        self._rules = _RULES | dict.fromkeys(("config", "user"), (keep_config, keep_config))
 
     def seal(self, path: str, kind: str, data: bytes | None) -> Sealed:
         """The part of a znode's data that may be published."""
@@ -98,7 +95,7 @@ class Redactor:
 
     def _keep(self, path: str, name: str, data: bytes) -> bytes | None:
         kind = KIND_BY_NAME.get(name, UNKNOWN)
-        closed, opened = _RULES[kind.sensitivity]
+        closed, opened = self._rules[kind.sensitivity]
         if kind is UNKNOWN and path.startswith(TOKENS):
             return None
         rule = opened if self._publish.holds(path) else closed
@@ -122,34 +119,19 @@ def _keep_open(kind: Kind, data: bytes) -> bytes | None:
         return _masked(data, tree, mask(tree, keep_numbers=True))
     # Text forms of old releases hold names of groups and hosts, and nothing else.
     is_text = data.lstrip()[:1] not in (b"{", b"[", b'"')
-    return data if is_text and not isinstance(kind.decode(data), Unreadable) else None
+    if not is_text or isinstance(kind.decode(data), Unreadable):
+        return None
+    return None if is_secret_value(data.decode()) else data
 
 
 def _keep_opened(kind: Kind, data: bytes) -> bytes | None:
     """Data of unknown make that somebody opened."""
-    return _keep_config(kind, data) if is_suspicious(data) else data
+    return _keep_masked(kind, data) if is_suspicious(data) else data
 
 
-def _keep_config(kind: Kind, data: bytes) -> bytes | None:
+def _keep_masked(kind: Kind, data: bytes) -> bytes | None:
     tree = _parse(data)
     return None if tree is None else _masked(data, tree, mask(tree, keep_numbers=False))
-
-
-def _keep_user(kind: Kind, data: bytes) -> bytes | None:
-    """Names of all entries and values of quotas; nothing else, whatever it looks like."""
-    config, tree = decode_config(data), _parse(data)
-    if isinstance(config, Unreadable) or tree is None:
-        return None
-    entries = {_config_name(key): _quota(key, value) for key, value in config.config.items()}
-    return _masked(data, tree, {"version": config.version, "config": entries})
-
-
-def _config_name(key: str) -> str:
-    return key if _CONFIG_NAME.fullmatch(key) and not is_secret_value(key) else MASK
-
-
-def _quota(key: str, value: str) -> str:
-    return value if key in _QUOTAS and _QUOTA_VALUE.fullmatch(value) else MASK
 
 
 def _keep_change(kind: Kind, data: bytes) -> bytes | None:
@@ -191,14 +173,13 @@ def _masked(data: bytes, tree: Any, kept: Any) -> bytes:
 
 _Rule = Callable[[Kind, bytes], bytes | None]
 
-# By sensitivity: the rule, and the rule where publish_paths opens the path.
+# By sensitivity: the rule, and the rule where publish_paths opens the path. Those of configs hang
+# on the settings and stand in config_redaction.py.
 _RULES: dict[str, tuple[_Rule, _Rule]] = {
     "open": (_keep_open, _keep_open),
     "empty": (_withhold, _keep_opened),
-    "config": (_keep_config, _keep_config),
-    "user": (_keep_user, _keep_user),
     "change": (_keep_change, _keep_open),
     "sealed": (_withhold, _keep_opened),
-    "token": (_withhold, _keep_config),
+    "token": (_withhold, _keep_masked),
     "secret": (_withhold, _withhold),
 }

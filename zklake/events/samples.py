@@ -112,7 +112,8 @@ class Commit(msgspec.Struct, frozen=True, omit_defaults=True):
     committed_offset: Int64 | None = None
     # The leader epoch of the last record read, where the client told it.
     leader_epoch: Int64 | None = None
-    # The client's own note, cut to 200 characters, control characters replaced.
+    # The client's own note, cut to 200 characters, control characters replaced; masked where it
+    # looks like a credential.
     metadata: str | None = None
     # The coordinator's clock at the commit; absent where the source does not tell.
     commit_at_ms: Int64 | None = None

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from zklake.credential_signs import is_secret_value
 from zklake.errors import SettingsError
 from zklake.settings.models import Settings
 from zklake.settings.names import DEFAULT_FILE, MASK, looks_secret
@@ -138,6 +139,8 @@ def _show_value(given: Given) -> str:
     if _is_secret(given):
         return MASK
     shown = repr(given.value)
+    if is_secret_value(shown):
+        return MASK
     return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
 
 

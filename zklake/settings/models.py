@@ -128,6 +128,8 @@ class WatcherSettings(Group):
     """Patterns of paths outside Kafka's tree whose data is published too."""
     redact_paths: tuple[PathPattern, ...] = ()
     """Patterns of paths whose data is withheld, beside the built-in ones."""
+    publish_config_keys: tuple[NamePattern, ...] = ()
+    """Config keys (`*` is any part) whose values are published beside those of Kafka's own list."""
     hash_key_file: Path | None = None
     """File with the key of the hash that stands for withheld data."""
     sampling: bool = True

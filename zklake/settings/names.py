@@ -5,7 +5,7 @@ The command line imports this at start, so it must not import pydantic.
 
 from __future__ import annotations
 
-import re
+from zklake.credential_signs import resembles_credential
 
 ENV_PREFIX = "ZKLAKE_"
 DEFAULT_FILE = "zklake.toml"
@@ -29,12 +29,11 @@ OTHER_VARIABLES = (
 )
 
 MASK = "**********"
-_SECRET = re.compile(r"passw|passphrase|secret|key|token|jaas|credential", re.IGNORECASE)
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a librdkafka option of this name holds a secret; `….location` only says where."""
-    return bool(_SECRET.search(name)) and not name.lower().endswith(".location")
+    """Whether an option of this name holds a secret, or looks like a misspelt one that does."""
+    return resembles_credential(name)
 
 
 def env_name(key: str) -> str:

@@ -13,6 +13,7 @@ from zklake.settings.load import Loaded
 from zklake.settings.models import Settings
 from zklake.settings.names import MASK
 from zklake.settings.values import ClientOptions
+from zklake.settings.words import mask_words
 
 Value = str | int | float | bool | tuple[str | dict[str, Any], ...] | None
 
@@ -54,8 +55,9 @@ def _read_values(settings: Settings, field: SettingField) -> Iterator[tuple[str,
 
 
 def _show_table(table: BaseModel) -> dict[str, Any]:
-    """Its secrets are masked by pydantic."""
-    return table.model_dump(mode="json", exclude_none=True)
+    """Its secrets are masked by pydantic; a command's arguments may hold some, too."""
+    shown = table.model_dump(mode="json", exclude_none=True)
+    return shown | {"argv": mask_words(shown["argv"])} if "argv" in shown else shown
 
 
 def write_value(value: Value) -> str:

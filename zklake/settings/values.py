@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SecretStr
 
+from zklake.credential_signs import is_secret_value
 from zklake.settings.names import MASK, looks_secret
 
 _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s,:/\[\]@]+):(\d{1,5})")
@@ -31,7 +32,10 @@ class ClientOptions(dict[str, str]):
 
     def masked(self) -> dict[str, str]:
         """A copy that may be shown."""
-        return {name: MASK if looks_secret(name) else value for name, value in self.items()}
+        return {
+            name: MASK if looks_secret(name) or is_secret_value(value) else value
+            for name, value in self.items()
+        }
 
     def __repr__(self) -> str:
         return repr(self.masked())

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zklake import credential_signs
 from zklake.events import credentials
 from zklake.events.credentials import MASK, Ambiguous, is_suspicious, mask, parse_json
 
 KEYS = st.from_regex(credentials._SECRET_KEY)
-VALUES = st.from_regex(credentials._SECRET_VALUE)
+VALUES = st.from_regex(credential_signs._SECRET_VALUE)
 
 
 @given(KEYS | VALUES)

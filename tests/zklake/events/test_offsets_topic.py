@@ -180,6 +180,22 @@ def test_notes_of_clients_are_cut_and_cleaned() -> None:
     assert len(commit.metadata) == METADATA_CHARACTERS
 
 
+@pytest.mark.parametrize(
+    "note",
+    [
+        "password=x7f3a",
+        '{"token":"x7f3a"}',
+        "Bearer x7f3a",
+        "https://x7f3a@h/",
+        "a" * 300 + "pwd=x",
+    ],
+)
+def test_a_note_that_looks_like_a_credential_is_masked(note: str) -> None:
+    commit = decode_record(KEY, made.commit_value(3, 1, note))
+    assert isinstance(commit, Commit)
+    assert commit.metadata == "[redacted]"
+
+
 def test_a_value_with_tagged_fields_of_a_newer_release() -> None:
     value = made.commit_value(4, 42, at=1)[:-1] + b"\x01\x00\x10" + b"\x07" * 16
     commit = decode_record(KEY, value)

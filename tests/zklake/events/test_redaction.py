@@ -105,6 +105,30 @@ SECRETS = {
     "owner": ("/consumers/g/owners/t/0", f"password={CANARY}"),
     "offset": ("/consumers/g/offsets/t/0", f"token {CANARY}"),
     "url": ("/brokers/ids/1", f'{{"endpoints":["http://u:{CANARY}@h:1"]}}'),
+    "url with a token": ("/brokers/ids/1", f'{{"endpoints":["https://{CANARY}@h:1"]}}'),
+    "address with a login": ("/brokers/ids/1", f'{{"version":1,"host":"u:{CANARY}@h"}}'),
+    "rack": ("/brokers/ids/1", f'{{"rack":"Bearer {CANARY}"}}'),
+    "JSON in a string": ("/brokers/ids/1", json.dumps({"rack": json.dumps({"password": CANARY})})),
+    "old broker": ("/brokers/ids/1", f"h-1315436360737:u:{CANARY}@h:9092"),
+    "owner, url": ("/consumers/g/owners/t/0", f"https://{CANARY}@h/"),
+    "owner, hook": ("/consumers/g/owners/t/0", f"https://hooks.slack.com/services/{CANARY}"),
+    "member, url": ("/consumers/g/ids/c", f"*2*https://{CANARY}@h/"),
+    "member, pattern": (
+        "/consumers/g/ids/c",
+        f'{{"version":1,"pattern":"api_key={CANARY}","subscription":{{}}}}',
+    ),
+    "member, topic": (
+        "/consumers/g/ids/c",
+        f'{{"version":1,"pattern":"static","subscription":{{"https://{CANARY}@h/":1}}}}',
+    ),
+    "reassignment": (
+        "/admin/reassign_partitions",
+        f'{{"version":1,"partitions":[{{"topic":"t","log_dirs":["sftp://u:{CANARY}@h/"]}}]}}',
+    ),
+    "reassignment, beside": (
+        "/admin/reassign_partitions",
+        f'{{"version":1,"partitions":[],"authorization":"{CANARY}"}}',
+    ),
 }
 # /config/changes stays closed: names of users are what opening it is for.
 EVERYTHING = Redactor(
@@ -144,12 +168,14 @@ def test_a_user_keeps_quotas_and_the_names_of_the_rest() -> None:
     assert seal("/config/users/a", quotas)[:2] == (quotas, "exact")
 
 
-def test_a_broker_config_keeps_what_is_no_credential() -> None:
-    data = config(ssl__keystore__location="/k.jks", ssl__keystore__password="x", a="1")
+def test_a_broker_config_keeps_what_kafka_defines_as_no_secret() -> None:
+    data = config(
+        ssl__keystore__location="/k.jks", ssl__keystore__password="x", max__connections="1"
+    )
     assert published(seal("/config/brokers/1", data))["config"] == {
-        "ssl.keystore.location": "/k.jks",
+        "ssl.keystore.location": "[redacted]",
         "ssl.keystore.password": "[redacted]",
-        "a": "1",
+        "max.connections": "1",
     }
 
 
@@ -182,6 +208,10 @@ def test_changes_of_topics_keep_their_name() -> None:
             b'"listener_security_protocol_map":{"TOKEN":"SASL_SSL"}}',
         ),
         ("/admin/reassign_partitions", b'{"version":1,"partitions":[{"topic":"token-keys"}]}'),
+        ("/admin/reassign_partitions", b'{"version":1,"partitions":[{"topic":"webhook-auth"}]}'),
+        ("/consumers/g/ids/c", b'{"version":1,"subscription":{"license-pw":2},"pattern":"static"}'),
+        ("/consumers/a@b/owners/t/0", b"a@b_webhook-1794793318729-6a094f91-0"),
+        ("/brokers/ids/1", b'{"version":2,"host":"[::1]","endpoints":["BASIC://[::1]:9092"]}'),
     ],
 )
 def test_names_that_sound_like_secrets_are_only_names(path: str, data: bytes) -> None:

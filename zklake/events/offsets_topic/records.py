@@ -6,6 +6,7 @@ of KIP-848 and KIP-932) are passed over; offsets of such groups have the same ke
 
 from __future__ import annotations
 
+from zklake.events.credentials import MASK, holds_secret
 from zklake.events.offsets_topic.consumer_protocol import (
     CONSUMER,
     read_assignment,
@@ -126,8 +127,10 @@ def _known(number: int) -> int | None:
 
 
 def clean_metadata(metadata: str | None) -> str | None:
-    """A client's own note as it may be published: short, and printable."""
+    """A client's own note as it may be published: short, printable, and no credential."""
     if not metadata:
         return None
+    if holds_secret(metadata):
+        return MASK
     cut = metadata[:METADATA_CHARACTERS]
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in cut)
