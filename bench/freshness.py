@@ -16,9 +16,9 @@ from bench.figures import Figure, percentile
 from bench.stage import Stage, connect
 from bench.znodes import make_state
 from delta_tables.reading import open_table, query_rows
-from lab.part import Part, Site, build_stream
 from lab.ports import find_free_ports
 from zklake.errors import LabError
+from zklake.supervision.part import Part, Site, build_stream
 
 _PATIENCE_S = 300.0
 _POLL_S = 0.02

@@ -16,9 +16,9 @@ from threading import Event
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from lab.leash import Leash
 from lab.server import Place, Startable
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
 
 # The least that brokers allow; a crash is noticed after it.
 _SESSION_MS = 6_000
@@ -51,22 +51,24 @@ class KafkaMember(Startable):
             f"--topic={topic}",
             f"--commit-ms={commit_ms}",
         ]
-        self._leash: Leash | None = None
+        self._process: ChildProcess | None = None
 
     @property
     def exit_code(self) -> int | None:
         """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
+        return self._process.exit_code if self._process else None
 
     def is_alive(self) -> bool:
         """Whether it runs."""
-        return self._leash is not None and self._leash.is_alive()
+        return self._process is not None and self._process.is_alive()
 
     def start(self, timeout_s: float = 30.0) -> None:
         """Start the process; when it is a member, the brokers know."""
-        if self._leash is not None and self._leash.is_alive():
-            raise LabError(f"{self.client_id} already runs (pid {self._leash.pid})")
-        self._leash = Leash([sys.executable, "-m", __name__, *self._arguments], self.log_file)
+        if self._process is not None and self._process.is_alive():
+            raise LabError(f"{self.client_id} already runs (pid {self._process.pid})")
+        self._process = ChildProcess(
+            [sys.executable, "-m", __name__, *self._arguments], self.log_file
+        )
 
     def stall(self) -> None:
         """It reads and commits no more, and stays what it is."""
@@ -82,14 +84,14 @@ class KafkaMember(Startable):
 
     def close(self) -> None:
         """End it for good, at once."""
-        if self._leash is not None and self._leash.is_alive():
+        if self._process is not None and self._process.is_alive():
             self.kill()
         self._place.clear()
 
-    def _running(self) -> Leash:
-        if self._leash is None:
+    def _running(self) -> ChildProcess:
+        if self._process is None:
             raise LabError(f"{self.client_id} was never started: call start() first")
-        return self._leash
+        return self._process
 
 
 def consume(options: argparse.Namespace, stopping: Event, stalling: Event) -> None:

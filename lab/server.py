@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lab.leash import Leash
 from zklake.errors import LabError
 from zklake.java import require_java
+from zklake.supervision.child_process import ChildProcess
 
 # C1 only and the serial collector: a small server on a busy machine starts in half the time.
 _JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true")
@@ -81,7 +81,7 @@ class Server(Startable):
         self._place = Place(directory)
         self.directory = self._place.path
         self.log_file = self.directory / "server.log"
-        self._leash: Leash | None = None
+        self._process: ChildProcess | None = None
         self._has_answered = False
 
     @abstractmethod
@@ -99,12 +99,12 @@ class Server(Startable):
 
     def is_alive(self) -> bool:
         """Whether the JVM runs (a paused one does)."""
-        return self._leash is not None and self._leash.is_alive()
+        return self._process is not None and self._process.is_alive()
 
     @property
     def exit_code(self) -> int | None:
         """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
+        return self._process.exit_code if self._process else None
 
     def find_obstacle(self) -> str | None:
         """What speaks against it; once it has answered since its launch, it is not asked again."""
@@ -122,7 +122,7 @@ class Server(Startable):
         self._has_answered = False
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         java = ["env", *variables, _find_java()] if variables else [_find_java()]
-        self._leash = Leash([*java, *_JVM_OPTIONS, *self.command()], self.log_file)
+        self._process = ChildProcess([*java, *_JVM_OPTIONS, *self.command()], self.log_file)
 
     def start(self, timeout_s: float = 60.0) -> None:
         """Start the JVM and wait until it answers."""
@@ -163,17 +163,17 @@ class Server(Startable):
 
     def describe_end(self) -> str:
         """Name, state and the last lines of the log, for an error message."""
-        if self._leash is None:
+        if self._process is None:
             return f"{self.name} on {self.address} was never started"
-        code = self._leash.exit_code
+        code = self._process.exit_code
         state = "runs" if code is None else f"ended with code {code}"
         head = f"{self.name} on {self.address} {state}; the end of its log:"
-        return f"{head}\n{self._leash.tail()}"
+        return f"{head}\n{self._process.tail()}"
 
-    def _running(self) -> Leash:
-        if self._leash is None:
+    def _running(self) -> ChildProcess:
+        if self._process is None:
             raise LabError(f"{self.name} on {self.address} was never started: call start() first")
-        return self._leash
+        return self._process
 
 
 @functools.cache

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.leash import Leash
 from lab.server import Place, Startable
 from lab.zookeeper_consumer.registration import name_suffix
 from lab.zookeeper_consumer.subscription import build_subscription, list_thread_ids
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
 
 _POLL_S = 0.05
 _FIRST_REBALANCE_ENDS = frozenset({"rebalanced", "gave_up", "no_brokers"})
@@ -51,7 +51,7 @@ class ConsumerProcess(Startable):
         self.thread_ids = list_thread_ids(self.member_id, streams)
         self._place = Place(log_file.parent if log_file else None)
         self.log_file = log_file or self._place.path / "consumer.log"
-        self._leash: Leash | None = None
+        self._process: ChildProcess | None = None
         self._seen_before = 0
         options: dict[str, str | float | None] = {
             "--zookeeper": zookeeper,
@@ -83,12 +83,12 @@ class ConsumerProcess(Startable):
 
     def is_alive(self) -> bool:
         """Whether it runs (a frozen one does)."""
-        return self._leash is not None and self._leash.is_alive()
+        return self._process is not None and self._process.is_alive()
 
     @property
     def exit_code(self) -> int | None:
         """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
+        return self._process.exit_code if self._process else None
 
     def launch(self) -> None:
         """Start the process and do not wait for it."""
@@ -96,7 +96,7 @@ class ConsumerProcess(Startable):
             raise LabError(f"{self.member_id} already runs (pid {self.pid})")
         self._seen_before = len(self.reports())
         command = [sys.executable, "-m", "zklake", "lab", "consume", *self._arguments]
-        self._leash = Leash(command, self.log_file)
+        self._process = ChildProcess(command, self.log_file)
 
     def start(self, timeout_s: float = 30.0) -> None:
         """Start, and wait until its first rebalance has ended, be it well or badly."""
@@ -143,7 +143,7 @@ class ConsumerProcess(Startable):
         fresh = self.reports()[self._seen_before :]
         return any(report["event"] in _FIRST_REBALANCE_ENDS for report in fresh)
 
-    def _running(self) -> Leash:
-        if self._leash is None:
+    def _running(self) -> ChildProcess:
+        if self._process is None:
             raise LabError(f"{self.member_id} was never started: call start() first")
-        return self._leash
+        return self._process

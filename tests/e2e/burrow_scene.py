@@ -21,7 +21,6 @@ from dashboard.options import Options
 from delta_tables.burrow import Rules
 from delta_tables.moments import write_held
 from lab.cluster import Cluster
-from lab.part import Part
 from lab.ports import find_free_ports
 from lab.zookeeper_consumer.process import ConsumerProcess
 from lab.zookeeper_consumer.producing import produce
@@ -29,6 +28,7 @@ from tests.e2e.burrow_process import CLUSTER, BurrowProcess
 from tests.e2e.burrow_truth import Truth, read_truth
 from tests.proxy import Proxy
 from tests.watcher.watching import WatcherProcess, wait_for
+from zklake.supervision.part import Part
 
 GROUP, TOPIC, PARTITIONS = "readers", "orders", 4
 RATE = 50.0

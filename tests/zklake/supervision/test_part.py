@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
-from lab.part import Addresses, Part, Site, build_parts
 from lab.ports import find_free_ports
-from lab.product import Product
-from lab.supervision import Supervisor
-from tests.lab.test_supervision import Notes
+from tests.zklake.supervision.test_supervisor import Notes
 from zklake.errors import Fenced, SettingsError
 from zklake.health import serve_health
+from zklake.supervision.part import Addresses, Part, Site, build_parts
+from zklake.supervision.product import Product
+from zklake.supervision.supervisor import Supervisor
 
 SITE = Site("127.0.0.1:1", "127.0.0.1:1", "no/name", "/nowhere")
 

@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from lab.restart_policy import End, Policy, explain_code, judge
 from zklake.errors import LabError
+from zklake.supervision.restart_policy import End, Policy, explain_code, judge
 
 _POLL_S = 0.5
 _READY = "ready"

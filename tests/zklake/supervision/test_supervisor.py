@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.leash import Leash
-from lab.restart_policy import Policy
-from lab.supervision import Supervisor
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
+from zklake.supervision.restart_policy import Policy
+from zklake.supervision.supervisor import Supervisor
 
 QUICK = Policy(most=2, first_wait_s=0.05, longest_wait_s=0.05, final_codes=frozenset({9}))
 
@@ -27,19 +27,19 @@ class Child:
     def __init__(self, name: str, script: str, directory: Path) -> None:
         self.name = name
         self.log_file = directory / f"{name}.log"
-        self.leash: Leash | None = None
+        self.process: ChildProcess | None = None
         self.launches = 0
         self._script = script
 
     @property
     def exit_code(self) -> int | None:
-        return self.leash.exit_code if self.leash else None
+        return self.process.exit_code if self.process else None
 
     def is_alive(self) -> bool:
-        return self.leash is not None and self.leash.is_alive()
+        return self.process is not None and self.process.is_alive()
 
     def launch(self) -> None:
-        self.leash = Leash(["sh", "-c", self._script], self.log_file)
+        self.process = ChildProcess(["sh", "-c", self._script], self.log_file)
         self.launches += 1
 
     def find_obstacle(self) -> str | None:
@@ -47,12 +47,12 @@ class Child:
         return None if said.count("ready") >= self.launches else "warming up"
 
     def kill(self) -> None:
-        assert self.leash is not None
-        os.kill(self.leash.pid, signal.SIGKILL)
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        if self.leash is not None and self.leash.is_alive():
-            self.leash.kill()
+        if self.process is not None and self.process.is_alive():
+            self.process.kill()
 
 
 class Notes:
@@ -192,7 +192,7 @@ def test_nothing_is_restarted_after_stop(
 
 MAIN = """
 import signal, sys, threading, time
-from lab.supervision import interrupt_main
+from zklake.supervision.supervisor import interrupt_main
 
 def handle(number, frame):
     raise KeyboardInterrupt

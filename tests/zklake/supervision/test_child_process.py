@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.leash import Leash
+from zklake.supervision.child_process import ChildProcess
 
 
 def wait_gone(pid: int, timeout_s: float = 5.0) -> bool:
@@ -51,8 +51,8 @@ def kill_parent_and_find_child(parent: subprocess.Popen[str]) -> int:
 
 SLEEPER = """
 from pathlib import Path
-from lab.leash import Leash
-child = Leash(["sleep", "600"], Path(sys.argv[1]))
+from zklake.supervision.child_process import ChildProcess
+child = ChildProcess(["sleep", "600"], Path(sys.argv[1]))
 """
 
 ZOOKEEPER = """
@@ -64,11 +64,11 @@ child.start()
 
 
 @pytest.fixture
-def sleeper(tmp_path: Path) -> Leash:
-    return Leash(["sleep", "600"], tmp_path / "log")
+def sleeper(tmp_path: Path) -> ChildProcess:
+    return ChildProcess(["sleep", "600"], tmp_path / "log")
 
 
-def test_pid_is_the_program_itself(sleeper: Leash) -> None:
+def test_pid_is_the_program_itself(sleeper: ChildProcess) -> None:
     try:
         # The shell needs a moment more to become the program.
         time.sleep(0.3)
@@ -94,8 +94,8 @@ def test_dies_even_when_paused(tmp_path: Path) -> None:
     assert wait_gone(child)
 
 
-def test_kill_and_stop_say_how_it_ended(sleeper: Leash, tmp_path: Path) -> None:
-    other = Leash(["sleep", "600"], tmp_path / "other")
+def test_kill_and_stop_say_how_it_ended(sleeper: ChildProcess, tmp_path: Path) -> None:
+    other = ChildProcess(["sleep", "600"], tmp_path / "other")
     assert sleeper.is_alive()
     sleeper.kill()
     other.stop()
@@ -104,7 +104,7 @@ def test_kill_and_stop_say_how_it_ended(sleeper: Leash, tmp_path: Path) -> None:
 
 
 def test_stop_kills_what_does_not_listen(tmp_path: Path) -> None:
-    deaf = Leash(
+    deaf = ChildProcess(
         ["sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 0.1; done"], tmp_path / "log"
     )
     while "deaf" not in deaf.tail():
@@ -113,14 +113,14 @@ def test_stop_kills_what_does_not_listen(tmp_path: Path) -> None:
     assert deaf.exit_code == -signal.SIGKILL
 
 
-def test_stop_reaches_a_paused_program(sleeper: Leash) -> None:
+def test_stop_reaches_a_paused_program(sleeper: ChildProcess) -> None:
     sleeper.pause()
     sleeper.stop()
     assert sleeper.exit_code == -signal.SIGTERM
 
 
 def test_tail_shows_both_outputs(tmp_path: Path) -> None:
-    child = Leash(["sh", "-c", "echo one; echo two >&2; exit 7"], tmp_path / "log")
+    child = ChildProcess(["sh", "-c", "echo one; echo two >&2; exit 7"], tmp_path / "log")
     while child.is_alive():
         time.sleep(0.02)
     assert child.exit_code == 7

@@ -1,19 +1,11 @@
-"""The product over one cluster: its parts, followed by a supervisor, and the lake they make."""
+"""The product over one cluster: its parts, followed by a supervisor."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from delta_tables.reading import read_rows
-from lab.part import Part, Site
-from lab.supervision import Supervisor
-from zklake.errors import LabError, QueryError
-
-_POLL_S = 0.25
-
-Rows = list[dict[str, Any]]
+from zklake.supervision.part import Part, Site
+from zklake.supervision.supervisor import Supervisor
 
 
 class Product:
@@ -51,22 +43,3 @@ class Product:
             part.ask_to_stop()
         for part in self._parts.values():
             part.stop()
-
-    def read(self, sql: str) -> Rows:
-        """Ask the lake; no rows while a table is still missing."""
-        try:
-            return read_rows(self.site.lake, self.site.cluster, sql)
-        except QueryError:
-            return []
-
-    def wait_for(
-        self, what: str, sql: str, is_enough: Callable[[Rows], bool], timeout_s: float = 300.0
-    ) -> Rows:
-        """Ask again and again until the rows are there."""
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            rows = self.read(sql)
-            if is_enough(rows):
-                return rows
-            time.sleep(_POLL_S)
-        raise LabError(f"{what}: not seen in the lake {self.site.lake} within {timeout_s:.0f} s")

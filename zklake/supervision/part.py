@@ -13,9 +13,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.leash import Leash
-from lab.restart_policy import Policy
 from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
+from zklake.supervision.child_process import ChildProcess
+from zklake.supervision.restart_policy import Policy
 
 _SILENT = "does not answer yet"
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
@@ -63,16 +63,16 @@ class Part:
         self.policy = Policy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
         self._command = ["env", *variables, sys.executable, "-m", "zklake", command, *options]
-        self._leash: Leash | None = None
+        self._process: ChildProcess | None = None
 
     @property
     def exit_code(self) -> int | None:
         """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
+        return self._process.exit_code if self._process else None
 
     def is_alive(self) -> bool:
         """Whether it runs."""
-        return self._leash is not None and self._leash.is_alive()
+        return self._process is not None and self._process.is_alive()
 
     def launch(self) -> None:
         """Start it and do not wait for it; SettingsError when another one answers in its place."""
@@ -82,7 +82,7 @@ class Part:
                 f"another process answers at {self.http}, where zklake {self.name} shall: "
                 f"stop it, or choose another address ({_SETTINGS[self.name]})"
             )
-        self._leash = Leash(self._command, self.log_file)
+        self._process = ChildProcess(self._command, self.log_file)
 
     def find_obstacle(self) -> str | None:
         """What its /readyz says against it; None when it is ready."""
@@ -100,13 +100,13 @@ class Part:
 
     def ask_to_stop(self) -> None:
         """SIGTERM, without waiting."""
-        if self._leash is not None:
-            self._leash.ask_to_stop()
+        if self._process is not None:
+            self._process.ask_to_stop()
 
     def stop(self, timeout_s: float = 15.0) -> None:
         """SIGTERM, then kill -9 when that takes too long."""
-        if self._leash is not None:
-            self._leash.stop(timeout_s)
+        if self._process is not None:
+            self._process.stop(timeout_s)
 
 
 def build_parts(

@@ -19,32 +19,32 @@ from pathlib import Path
 # kill -9, so it kills the program ($$ in a subshell is still the outer pid). A line: we have reaped
 # the program ourselves, and its pid may by now be somebody else's. Descriptor 3, because a
 # background job reads /dev/null as standard input, and dash knows one-digit descriptors only.
-# "leashed" tells us that the subshell exists: a shell paused before that would outlive us.
+# "guarded" tells us that the subshell exists: a shell paused before that would outlive us.
 _SCRIPT = """exec 3<&0 </dev/null
 (read line <&3 || kill -9 $$) >/dev/null 2>&1 &
-echo leashed
+echo guarded
 exec "$@" 3<&- >>"$0" 2>&1
 """
 
-_leashes: list[weakref.ref[Leash]] = []
-_leashes_lock = threading.Lock()
+_children: list[weakref.ref[ChildProcess]] = []
+_children_lock = threading.Lock()
 
 
 def strike_all() -> None:
-    """Kill -9 every program on a leash of ours; waits for nothing, so a signal handler may."""
-    for reference in tuple(_leashes):
-        leash = reference()
-        if leash is not None:
-            leash.strike()
+    """Kill -9 every child process of ours; waits for nothing, so a signal handler may."""
+    for reference in tuple(_children):
+        child = reference()
+        if child is not None:
+            child.strike()
 
 
-def _remember(leash: Leash) -> None:
-    with _leashes_lock:
-        _leashes[:] = [one for one in _leashes if one() is not None]
-        _leashes.append(weakref.ref(leash))
+def _remember(child: ChildProcess) -> None:
+    with _children_lock:
+        _children[:] = [one for one in _children if one() is not None]
+        _children.append(weakref.ref(child))
 
 
-class Leash:
+class ChildProcess:
     """One run of one program, its output appended to a log file."""
 
     def __init__(self, command: Sequence[str], log_file: Path) -> None:

@@ -1,4 +1,4 @@
-"""The directory of a run: its data, logs, lake and ports, kept from one run to the next.
+"""The directory of a run: its data, logs and lake, and what it remembers for the next run.
 
 Knows neither servers nor commands. One live run at a time holds it.
 """
@@ -10,17 +10,16 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any, TextIO
+from types import TracebackType
+from typing import Any, Self, TextIO
 
-from lab.ports import find_free_ports, take_port
-from lab.server import Startable
 from zklake.errors import LabError
 
 _MARK = ".zklake-run"
 _STATE = "state.json"
 
 
-class RunDirectory(Startable):
+class RunDirectory:
     """`with RunDirectory(path) as directory: …` holds it; what is in it stays."""
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -31,7 +30,23 @@ class RunDirectory(Startable):
         self._lock: TextIO | None = None
         self._state: dict[str, Any] = {}
 
-    def start(self, timeout_s: float = 0.0) -> None:
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
         """Take hold of it; LabError when a live run has it, or when it is something else."""
         self._lock = _lock(self.path)
         if self.path.exists() and not (self.path / _MARK).exists() and any(self.path.iterdir()):
@@ -51,29 +66,14 @@ class RunDirectory(Startable):
             self._lock.close()
             self._lock = None
 
-    def choose_port(self, name: str, wish: int | None = None) -> int:
-        """The port that this name had before, or the wished one, if it is free; else another."""
-        known = self._state.get("ports")
-        ports = known if isinstance(known, dict) else {}
-        wanted = ports.get(name, wish)
-        if not (isinstance(wanted, int) and 0 < wanted < 1 << 16 and take_port(wanted)):
-            wanted = find_free_ports(1)[0]
-        self._state["ports"] = {**ports, name: wanted}
-        self._write_state()
-        return wanted
+    def recall(self, name: str) -> Any:
+        """What was remembered under this name, by this run or an earlier one; None: nothing."""
+        return self._state.get(name)
 
-    def keep_brokers(self, wanted: int | None, otherwise: int) -> int:
-        """How many brokers the cluster has: data of three is nothing for two."""
-        known = self._state.get("brokers")
-        if known is not None and wanted not in (None, known):
-            raise LabError(
-                f"the cluster in {self.path} has {known} brokers, not {wanted}: "
-                "leave --brokers away, begin anew with --fresh, or give another --dir"
-            )
-        count: int = known or wanted or otherwise
-        self._state["brokers"] = count
+    def remember(self, name: str, value: Any) -> None:
+        """Keep a value for the next run."""
+        self._state[name] = value
         self._write_state()
-        return count
 
     def _set_logs_aside(self) -> None:
         previous = self.path / "logs.previous"
