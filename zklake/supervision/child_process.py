@@ -38,6 +38,13 @@ def strike_all() -> None:
             child.strike()
 
 
+def read_tail(log_file: Path, lines: int) -> str:
+    """The last lines of a log file; nothing when there is none."""
+    if not log_file.exists():
+        return ""
+    return "\n".join(log_file.read_text(errors="replace").splitlines()[-lines:])
+
+
 def _remember(child: ChildProcess) -> None:
     with _children_lock:
         _children[:] = [one for one in _children if one() is not None]
@@ -122,9 +129,7 @@ class ChildProcess:
 
     def tail(self, lines: int = 30) -> str:
         """The last lines of the log file."""
-        if not self.log_file.exists():
-            return ""
-        return "\n".join(self.log_file.read_text(errors="replace").splitlines()[-lines:])
+        return read_tail(self.log_file, lines)
 
     def _release(self) -> None:
         pipe = self._process.stdin

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
-from zklake.supervision.child_process import ChildProcess
 from zklake.supervision.restart_policy import Policy
+from zklake.supervision.restartable import RestartableProcess
 
 _SILENT = "does not answer yet"
 _ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
@@ -45,7 +45,7 @@ class Addresses(NamedTuple):
     dashboard: str
 
 
-class Part:
+class Part(RestartableProcess):
     """One command of zklake as a child process, with its health endpoint."""
 
     def __init__(
@@ -59,20 +59,10 @@ class Part:
         """Nothing starts yet."""
         self.name = command
         self.http = http
-        self.log_file = logs / f"{command}.log"
+        super().__init__(f"zklake {command}", logs / f"{command}.log")
         self.policy = Policy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
         self._command = ["env", *variables, sys.executable, "-m", "zklake", command, *options]
-        self._process: ChildProcess | None = None
-
-    @property
-    def exit_code(self) -> int | None:
-        """Of the last run; None while it runs, and before the first."""
-        return self._process.exit_code if self._process else None
-
-    def is_alive(self) -> bool:
-        """Whether it runs."""
-        return self._process is not None and self._process.is_alive()
 
     def launch(self) -> None:
         """Start it and do not wait for it; SettingsError when another one answers in its place."""
@@ -82,7 +72,7 @@ class Part:
                 f"another process answers at {self.http}, where zklake {self.name} shall: "
                 f"stop it, or choose another address ({_SETTINGS[self.name]})"
             )
-        self._process = ChildProcess(self._command, self.log_file)
+        self._run(self._command)
 
     def find_obstacle(self) -> str | None:
         """What its /readyz says against it; None when it is ready."""
@@ -99,14 +89,14 @@ class Part:
             return _SILENT
 
     def ask_to_stop(self) -> None:
-        """SIGTERM, without waiting."""
+        """SIGTERM, without waiting; nothing if it was never started."""
         if self._process is not None:
-            self._process.ask_to_stop()
+            super().ask_to_stop()
 
     def stop(self, timeout_s: float = 15.0) -> None:
-        """SIGTERM, then kill -9 when that takes too long."""
+        """SIGTERM, then kill -9 when that takes too long; nothing if it was never started."""
         if self._process is not None:
-            self._process.stop(timeout_s)
+            super().stop(timeout_s)
 
 
 def build_parts(

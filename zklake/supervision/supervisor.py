@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from zklake.errors import LabError
+from zklake.supervision.child_process import read_tail
 from zklake.supervision.restart_policy import End, Policy, explain_code, judge
 
 _POLL_S = 0.5
@@ -97,7 +98,7 @@ class Supervisor:
                 subject, state = late[0].subject, late[0].state
                 raise LabError(
                     f"{subject.name} is not ready after {timeout_s:.0f} s ({state}); "
-                    f"its log {subject.log_file} ends:\n{_tail(subject.log_file)}"
+                    f"its log {subject.log_file} ends:\n{read_tail(subject.log_file, _LAST_LINES)}"
                 )
             time.sleep(_POLL_S / 5)
 
@@ -156,7 +157,9 @@ class Supervisor:
         if self._stopping.is_set() or self.error is not None:
             return
         log_file = watch.subject.log_file
-        self.error = RunOver(f"{why}. Its log {log_file} ends:\n{_tail(log_file)}", code)
+        self.error = RunOver(
+            f"{why}. Its log {log_file} ends:\n{read_tail(log_file, _LAST_LINES)}", code
+        )
         self._stopping.set()
         self._on_end()
 
@@ -191,9 +194,3 @@ def interrupt_main() -> None:
 def explain_briefly(error: Exception) -> str:
     """The first line of an error."""
     return (str(error) or repr(error)).splitlines()[0]
-
-
-def _tail(log_file: Path) -> str:
-    if not log_file.exists():
-        return ""
-    return "\n".join(log_file.read_text(errors="replace").splitlines()[-_LAST_LINES:])
