@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from bench.aged_lake.thing import Thing, time_sql
+from bench.aged_lake.world import DAY_MS, World
 from delta_tables.table import Column, Table
 from delta_tables.tables.znode_events import FRAME, STAT, ZNODE_EVENTS
-from lab.aged_lake.thing import Thing, time_sql
-from lab.aged_lake.world import DAY_MS, World
 
 _ARROW = {
     "STRING": "VARCHAR",

@@ -7,6 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bench.aged_lake.groups import name_member, place_partition
+from bench.aged_lake.history import select_rows
+from bench.aged_lake.thing import SESSION, time_sql
+from bench.aged_lake.world import World
 from delta_tables.table import Table
 from delta_tables.tables.admin_operations import ADMIN_OPERATIONS
 from delta_tables.tables.config_history import CONFIG_HISTORY
@@ -15,10 +19,6 @@ from delta_tables.tables.log_ends import LOG_ENDS
 from delta_tables.tables.log_gaps import LOG_GAPS
 from delta_tables.tables.offset_lag import OFFSET_LAG
 from delta_tables.tables.rebalances import REBALANCES
-from lab.aged_lake.groups import name_member, place_partition
-from lab.aged_lake.history import select_rows
-from lab.aged_lake.thing import SESSION, time_sql
-from lab.aged_lake.world import World
 
 # So many partitions, and of groups, are sampled, and so often a day something is new of them.
 _SAMPLED = 300

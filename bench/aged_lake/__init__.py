@@ -15,17 +15,17 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.aged_lake.files import DataFile, Scratch
+from bench.aged_lake.history import tell_events, tell_rows
+from bench.aged_lake.log import DeltaLog
+from bench.aged_lake.series import list_series
+from bench.aged_lake.things import list_things
+from bench.aged_lake.world import SMALL, Size, World
 from delta_tables import reading
 from delta_tables.catalog import TABLES
 from delta_tables.creation import create_table
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
-from lab.aged_lake.files import DataFile, Scratch
-from lab.aged_lake.history import tell_events, tell_rows
-from lab.aged_lake.log import DeltaLog
-from lab.aged_lake.series import list_series
-from lab.aged_lake.things import list_things
-from lab.aged_lake.world import SMALL, Size, World
 
 __all__ = ["SMALL", "Size", "World", "age_lake"]
 

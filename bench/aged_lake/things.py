@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
+from bench.aged_lake.groups import add_members, add_offsets, add_owners
+from bench.aged_lake.thing import SESSION, Places, Thing, time_sql
+from bench.aged_lake.world import World
 from delta_tables.tables.broker_membership import BROKER_MEMBERSHIP
 from delta_tables.tables.partition_state import PARTITION_STATE
 from delta_tables.tables.topics import TOPICS
-from lab.aged_lake.groups import add_members, add_offsets, add_owners
-from lab.aged_lake.thing import SESSION, Places, Thing, time_sql
-from lab.aged_lake.world import World
 
 
 def list_things(world: World) -> list[Thing]:

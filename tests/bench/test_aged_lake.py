@@ -6,13 +6,13 @@ from typing import Any
 
 from deltalake import DeltaTable, QueryBuilder
 
+from bench.aged_lake import World
+from bench.aged_lake.history import tell_events
+from bench.aged_lake.series import list_series
+from bench.aged_lake.things import list_things
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.stats import measure_lake
-from lab.aged_lake import World
-from lab.aged_lake.history import tell_events
-from lab.aged_lake.series import list_series
-from lab.aged_lake.things import list_things
 from streaming.fold.controller import ControllerFold
 from streaming.fold.lag.machine import LagMachine
 from streaming.fold.lag.recalling import Recollection

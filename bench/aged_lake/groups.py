@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bench.aged_lake.thing import SESSION, Places, time_sql
+from bench.aged_lake.world import World
 from delta_tables.tables.consumer_membership import CONSUMER_MEMBERSHIP
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
-from lab.aged_lake.thing import SESSION, Places, time_sql
-from lab.aged_lake.world import World
 
 
 def name_member(world: World, group: str, number: str) -> str:
