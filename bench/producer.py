@@ -17,7 +17,7 @@ from typing import NamedTuple
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
-from bench.wire import TIMEOUT_S, Connection, frame, pack_string
+from lab.wire import TIMEOUT_S, Connection, frame, pack_string
 from zklake.errors import LabError
 from zklake.supervision.child_process import ChildProcess
 

@@ -1,7 +1,7 @@
-"""Kafka's protocol by hand, as far as the benches speak it: frames, strings, one connection.
+"""Kafka's protocol by hand: frames, strings, one connection.
 
-A client library sends one partition or one group per request; at thousands of them in an interval
-it would cost more than the brokers and the watcher together.
+For requests that confluent-kafka has no call for, and where it sends one partition or one group per
+request: at thousands of them in an interval it would cost more than the brokers and the watcher.
 """
 
 from __future__ import annotations
@@ -9,18 +9,25 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
+from typing import Self
 
-_CLIENT = "zklake-bench"
+_CLIENT = "zklake-lab"
 TIMEOUT_S = 60.0
 
 
 class Connection:
     """One connection to a broker; answers come in the order asked."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
         host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), TIMEOUT_S)
+        self._socket = socket.create_connection((host, int(port)), timeout_s)
         self._stream = self._socket.makefile("rb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def ask(self, requests: Sequence[bytes]) -> list[bytes]:
         """Send all, then read all; answers begin behind their correlation id."""
