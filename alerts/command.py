@@ -9,16 +9,16 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO
 
-from alerts.courier import SendFailed
 from alerts.delivery import Delivery
 from alerts.message import write_body
+from alerts.transport import SendFailed
 from zklake.settings.alert_notifiers import Command
 from zklake.settings.names import ENV_PREFIX
 
 _LAST_BYTES = 300
 
 
-class CommandCourier:
+class CommandTransport:
     """Runs one program."""
 
     def __init__(self, settings: Command) -> None:

@@ -11,12 +11,12 @@ import structlog
 from deltalake.exceptions import DeltaError
 
 from alerts.delivery import is_due_again, list_listeners, make_delivery
+from alerts.evaluation import Evaluation, RuleEvaluator
 from alerts.incident import Incident
 from alerts.journal import Journal
 from alerts.journal_file import holding
-from alerts.looking import Looker, Sight
-from alerts.reconciliation import News, end, reconcile
-from alerts.sending import Sender, Senders
+from alerts.reconciliation import IncidentChanges, end, reconcile
+from alerts.sending import NotificationSender, NotificationSenders
 from alerts.vitals import Vitals
 from zklake.errors import LakeError, SettingsError
 from zklake.health import serve_health
@@ -32,7 +32,7 @@ class Daemon:
 
     def __init__(self, lake: str, settings: AlertsSettings, journal: Journal) -> None:
         self._settings, self._journal = settings, journal
-        self._looker = Looker(lake, journal.cluster)
+        self._evaluator = RuleEvaluator(lake, journal.cluster)
         self.vitals = Vitals()
 
     def look(self, now: datetime) -> None:
@@ -40,45 +40,45 @@ class Daemon:
         journal, rules = self._journal, self._settings.list_rules()
         failures: dict[str, str] = {}
         try:
-            sights = self._looker.look(rules, journal.read_horizons(), now, failures)
+            evaluations = self._evaluator.evaluate(rules, journal.read_horizons(), now, failures)
         except (LakeError, DeltaError, OSError) as error:  # it may be away for a while
             self._complain(f"the lake cannot be read: {error}")
             return
         with journal.changing():
-            behind = [sight.rule.title for sight in sights if not self._take(sight, now)]
+            behind = [one.rule.title for one in evaluations if not self._take(one, now)]
             self._end_strays({rule.title for rule in rules}, now)
         count = journal.tidy(now, self._settings.give_up_s)
         if count:
             _LOG.error("given up: these could not be sent for too long", messages=count)
         told = [notifier.title for notifier in self._settings.list_notifiers()]
         self.vitals.note(journal, [rule.title for rule in rules], told, count)
-        self._complain(_find_trouble(sights, behind, failures))
+        self._complain(_find_trouble(evaluations, behind, failures))
 
-    def _take(self, sight: Sight, now: datetime) -> bool:
+    def _take(self, evaluation: Evaluation, now: datetime) -> bool:
         """Whether it could be judged: what a lake that is made anew still lacks is not over."""
-        journal, title = self._journal, sight.rule.title
+        journal, title = self._journal, evaluation.rule.title
         last = journal.read_horizons().get(title)
-        if last is not None and sight.horizon < last:
+        if last is not None and evaluation.horizon < last:
             return False
         known = [one for one in journal.list_open() if one.rule == title]
-        self._tell(reconcile(sight, last, known, journal.list_past_ids(title)), now)
-        journal.set_horizon(title, sight.horizon)
+        self._tell(reconcile(evaluation, last, known, journal.list_past_ids(title)), now)
+        journal.set_horizon(title, evaluation.horizon)
         return True
 
     def _end_strays(self, titles: Iterable[str], now: datetime) -> None:
         strays = [one for one in self._journal.list_open() if one.rule not in titles]
         ended = [end(one, now, "its rule is not there any more") for one in strays]
-        self._tell(News([], [], ended), now)
+        self._tell(IncidentChanges([], [], ended), now)
 
-    def _tell(self, news: News, now: datetime) -> None:
-        for incident in news.opened:
+    def _tell(self, changes: IncidentChanges, now: datetime) -> None:
+        for incident in changes.opened:
             self._journal.add_incident(incident)
             for notifier in list_listeners(incident, self._settings.list_notifiers()):
                 one = make_delivery(incident, notifier, "open", 0)
                 self._journal.add_delivery(one, now, gives_up=self._is_too_old(incident, now))
-        for incident in news.lasting:
+        for incident in changes.lasting:
             self._repeat(incident, now)
-        for incident in news.closed:
+        for incident in changes.closed:
             self._journal.close_incident(incident)
             for notifier in self._settings.list_notifiers():
                 told = self._journal.find_told(incident.id, notifier.title)
@@ -102,11 +102,13 @@ class Daemon:
         self.vitals.obstacle = text
 
 
-def _find_trouble(sights: list[Sight], behind: list[str], failures: dict[str, str]) -> str | None:
+def _find_trouble(
+    evaluations: list[Evaluation], behind: list[str], failures: dict[str, str]
+) -> str | None:
     if failures:
         first = next(iter(failures.values()))
         return f"the lake cannot be read for {', '.join(failures)}: {first}"
-    if not sights:
+    if not evaluations:
         return "the lake holds nothing yet: waiting"
     if behind:
         return f"the lake is behind what was seen of it ({', '.join(behind)}): waiting"
@@ -117,7 +119,7 @@ def run(lake: str, cluster: str, settings: AlertsSettings, stopping: threading.E
     """Look and send until stopped."""
     _check(settings)
     with holding(settings.journal), closing(Journal(settings.journal, cluster)) as journal:
-        senders = Senders(_build_senders(settings, journal))
+        senders = NotificationSenders(_build_senders(settings, journal))
         daemon = Daemon(lake, settings, journal)
         with ExitStack() as stack:
             _serve(stack, settings, daemon.vitals)
@@ -157,5 +159,5 @@ def _check(settings: AlertsSettings) -> None:
         )
 
 
-def _build_senders(settings: AlertsSettings, journal: Journal) -> list[Sender]:
-    return [Sender(notifier, journal) for notifier in settings.list_notifiers()]
+def _build_senders(settings: AlertsSettings, journal: Journal) -> list[NotificationSender]:
+    return [NotificationSender(notifier, journal) for notifier in settings.list_notifiers()]

@@ -27,7 +27,7 @@ _FIELDS = {
 _SHOWN_CHARACTERS = 200
 
 
-class Subject(NamedTuple):
+class IncidentSubject(NamedTuple):
     """What it is about."""
 
     kind: str
@@ -56,7 +56,7 @@ def cut(text: str) -> str:
 class Spell:
     """One time in which a rule's condition held, without a pause."""
 
-    subject: Subject
+    subject: IncidentSubject
     started_at: datetime
     # None: it lasts.
     ended_at: datetime | None
@@ -79,7 +79,7 @@ class Incident:
     cluster: str
     rule: str
     severity: str
-    subject: Subject
+    subject: IncidentSubject
     # When the condition began; when it had lasted long enough.
     started_at: datetime
     opened_at: datetime
@@ -115,7 +115,7 @@ class Incident:
         }
 
 
-def make_id(cluster: str, rule: str, subject: Subject, mark: int) -> str:
+def make_id(cluster: str, rule: str, subject: IncidentSubject, mark: int) -> str:
     """The id of the incident that began there."""
     return hash_id([cluster, rule, subject.kind, *subject.names, mark])
 

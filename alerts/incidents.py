@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from alerts.incident import Incident, Spell, Subject, cut, make_id
+from alerts.incident import Incident, IncidentSubject, Spell, cut, make_id
 
 _SHOWN_ITEMS = 20
 
@@ -29,7 +29,7 @@ class Terms(NamedTuple):
 class Happening(NamedTuple):
     """One of the things that are counted."""
 
-    subject: Subject
+    subject: IncidentSubject
     at: datetime
     mark: int
     evidence: dict[str, Any]
@@ -46,9 +46,9 @@ def find_incidents(spells: Iterable[Spell], terms: Terms, horizon: datetime) -> 
     return sorted(found, key=lambda one: (one.opened_at, one.id))
 
 
-def find_doubts(spells: Iterable[Spell], horizon: datetime) -> dict[Subject, list[Spell]]:
+def find_doubts(spells: Iterable[Spell], horizon: datetime) -> dict[IncidentSubject, list[Spell]]:
     """The doubts as of the horizon, by subject."""
-    doubts: dict[Subject, list[Spell]] = defaultdict(list)
+    doubts: dict[IncidentSubject, list[Spell]] = defaultdict(list)
     for spell in spells:
         if spell.is_doubt and spell.started_at <= horizon:
             doubts[spell.subject].append(_cut_off(spell, horizon))
@@ -57,7 +57,7 @@ def find_doubts(spells: Iterable[Spell], horizon: datetime) -> dict[Subject, lis
 
 def list_runs(spells: Iterable[Spell], clear_s: float, horizon: datetime) -> Iterator[list[Spell]]:
     """Spells of one subject with pauses shorter than clear_s; none that begins past the horizon."""
-    by_subject: dict[Subject, list[Spell]] = defaultdict(list)
+    by_subject: dict[IncidentSubject, list[Spell]] = defaultdict(list)
     for spell in spells:
         if spell.started_at <= horizon:
             by_subject[spell.subject].append(_cut_off(spell, horizon))
@@ -134,7 +134,7 @@ def _add_up(run: Sequence[Spell]) -> dict[str, Any]:
 
 def find_bursts(happenings: Iterable[Happening], count: int, within_s: float) -> list[Spell]:
     """The times in which the last `within_s` had at least `count` of a subject's happenings."""
-    by_subject: dict[Subject, list[Happening]] = defaultdict(list)
+    by_subject: dict[IncidentSubject, list[Happening]] = defaultdict(list)
     for one in happenings:
         by_subject[one.subject].append(one)
     within = timedelta(seconds=within_s)

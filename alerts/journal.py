@@ -16,7 +16,7 @@ from alerts.delivery import Delivery
 from alerts.incident import Incident
 from alerts.journal_file import connect, explaining
 from alerts.journal_rows import list_open, read_ms, write_ms
-from alerts.reconciliation import Known
+from alerts.reconciliation import KnownIncident
 
 # Those that are over stay for so long after their last message.
 _KEPT = timedelta(days=90)
@@ -64,7 +64,7 @@ class Journal:
         """How far each rule's last look went."""
         return {rule: read_ms(ms) for rule, ms in self._ask("SELECT rule, horizon_ms FROM looks")}
 
-    def list_open(self) -> list[Known]:
+    def list_open(self) -> list[KnownIncident]:
         """The incidents that were open at the last look."""
         with self._lock, explaining(self.path):
             return list_open(self._connection, self.cluster)

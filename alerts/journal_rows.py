@@ -7,8 +7,8 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
-from alerts.incident import Subject
-from alerts.reconciliation import Known
+from alerts.incident import IncidentSubject
+from alerts.reconciliation import KnownIncident
 
 
 def list_deliveries(connection: sqlite3.Connection, most: int) -> list[dict[str, Any]]:
@@ -28,19 +28,19 @@ def list_deliveries(connection: sqlite3.Connection, most: int) -> list[dict[str,
     ]
 
 
-def list_open(connection: sqlite3.Connection, cluster: str) -> list[Known]:
+def list_open(connection: sqlite3.Connection, cluster: str) -> list[KnownIncident]:
     """The incidents that were open at the last look."""
     sql = (
         "SELECT id, rule, severity, kind, names, started_ms, opened_ms FROM incidents "
         "WHERE closed_ms IS NULL ORDER BY opened_ms, id"
     )
     return [
-        Known(
+        KnownIncident(
             id_,
             cluster,
             rule,
             severity,
-            Subject(kind, tuple(json.loads(names))),
+            IncidentSubject(kind, tuple(json.loads(names))),
             read_ms(started),
             read_ms(opened),
         )

@@ -11,16 +11,16 @@ from email.utils import formatdate
 
 import structlog
 
-from alerts.courier import SendFailed
 from alerts.delivery import Delivery
 from alerts.message import write_mail_body, write_subject
+from alerts.transport import SendFailed
 from zklake.settings.alert_notifiers import Mail
 
 _LOG = structlog.get_logger()
 _LONGEST_NAME = 30
 
 
-class MailCourier:
+class MailTransport:
     """Sends by one mail server."""
 
     def __init__(self, settings: Mail) -> None:

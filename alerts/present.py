@@ -6,11 +6,11 @@ from contextlib import closing
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from alerts.evaluation import RuleEvaluator
 from alerts.incident import Incident
 from alerts.journal_file import connect_to_read, explaining
 from alerts.journal_rows import list_deliveries, list_open
-from alerts.looking import Looker
-from alerts.reconciliation import Known, go_on, reconcile
+from alerts.reconciliation import KnownIncident, go_on, reconcile
 from zklake.settings.alerts import AlertsSettings
 
 
@@ -28,19 +28,21 @@ def read_present(
 ) -> Present:
     """As the lake and the journal say."""
     known, deliveries = _read_journal(settings.journal, cluster, most)
-    sights = Looker(lake, cluster).look(settings.list_rules(), {}, now)
-    judged = {sight.rule.title for sight in sights}
+    evaluations = RuleEvaluator(lake, cluster).evaluate(settings.list_rules(), {}, now)
+    judged = {evaluation.rule.title for evaluation in evaluations}
     # What cannot be judged is as it was.
     found = [go_on(one) for one in known if one.rule not in judged]
-    for sight in sights:
-        mine = [one for one in known if one.rule == sight.rule.title]
-        news = reconcile(sight, None, mine, ())
-        found += [*news.opened, *news.lasting]
+    for evaluation in evaluations:
+        mine = [one for one in known if one.rule == evaluation.rule.title]
+        changes = reconcile(evaluation, None, mine, ())
+        found += [*changes.opened, *changes.lasting]
     found.sort(key=lambda one: (one.opened_at, one.id))
-    return Present(found, deliveries, is_blind=not sights)
+    return Present(found, deliveries, is_blind=not evaluations)
 
 
-def _read_journal(path: str, cluster: str, most: int) -> tuple[list[Known], list[dict[str, Any]]]:
+def _read_journal(
+    path: str, cluster: str, most: int
+) -> tuple[list[KnownIncident], list[dict[str, Any]]]:
     connection = connect_to_read(path, cluster)
     if connection is None:
         return [], []

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from alerts.incident import Incident, Spell, Subject, name_return, split_return
-from alerts.looking import Sight
+from alerts.evaluation import Evaluation
+from alerts.incident import Incident, IncidentSubject, Spell, name_return, split_return
 
 # Somebody's clock was off, or the lake was made anew.
 _VANISHED = "the history does not show it any more"
@@ -16,20 +16,20 @@ _BACK = "it was told as over, and is there again"
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownIncident:
     """An incident that was open at the last look."""
 
     id: str
     cluster: str
     rule: str
     severity: str
-    subject: Subject
+    subject: IncidentSubject
     started_at: datetime
     opened_at: datetime
 
 
 @dataclass(frozen=True)
-class News:
+class IncidentChanges:
     """What to write down, and to tell."""
 
     opened: list[Incident]
@@ -38,34 +38,37 @@ class News:
 
 
 def reconcile(
-    sight: Sight, last: datetime | None, known: Iterable[Known], past_ids: Collection[str]
-) -> News:
+    evaluation: Evaluation,
+    last: datetime | None,
+    known: Iterable[KnownIncident],
+    past_ids: Collection[str],
+) -> IncidentChanges:
     """What became of those that were open at `last`, and which are new.
 
     `past_ids` are those that are over; None as `last`: this rule never looked before. One that was
     ended by something else than the history (its rule went away, or its row) and that lasts when
     that is back is told again, with an id and an end of its own.
     """
-    news = News([], [], [])
-    waiting = list(sight.incidents)
+    changes = IncidentChanges([], [], [])
+    waiting = list(evaluation.incidents)
     for one in known:
         found = _find(one, waiting)
         if found is not None:
             waiting.remove(found)
-        state = _carry_on(one, found) if found else _judge_absence(one, sight)
-        (news.lasting if state.is_open else news.closed).append(state)
+        state = _carry_on(one, found) if found else _judge_absence(one, evaluation)
+        (changes.lasting if state.is_open else changes.closed).append(state)
     told = _count_tellings(past_ids)
     for incident in waiting:
         times = told.get(incident.id, 0)
         if _is_old(incident, last) or (times and not incident.is_open):
             continue
-        news.opened.append(_return(incident, times + 1) if times else incident)
+        changes.opened.append(_return(incident, times + 1) if times else incident)
         if not incident.is_open:
-            news.closed.append(incident)
-    return news
+            changes.closed.append(incident)
+    return changes
 
 
-def _find(one: Known, found: Iterable[Incident]) -> Incident | None:
+def _find(one: KnownIncident, found: Iterable[Incident]) -> Incident | None:
     """The same, by its id; or the first of its subject: its beginning may lie before what is read.
 
     Rows of lag are kept for some weeks, and a look does not go back farther than it must.
@@ -75,7 +78,7 @@ def _find(one: Known, found: Iterable[Incident]) -> Incident | None:
     return next((i for i in mine if i.id == first), mine[0] if mine else None)
 
 
-def _carry_on(one: Known, found: Incident) -> Incident:
+def _carry_on(one: KnownIncident, found: Incident) -> Incident:
     return replace(found, id=one.id, started_at=one.started_at, opened_at=one.opened_at)
 
 
@@ -92,31 +95,31 @@ def _return(incident: Incident, count: int) -> Incident:
     return replace(incident, id=name_return(incident.id, count), evidence=evidence)
 
 
-def _judge_absence(one: Known, sight: Sight) -> Incident:
+def _judge_absence(one: KnownIncident, evaluation: Evaluation) -> Incident:
     """Of what cannot be told somebody was ill before what is read: it goes on until it is told."""
     # What could not be told when it began was not what it began with.
-    mine = [spell for spell in sight.doubts.get(one.subject, ()) if _is_of(spell, one)]
+    mine = [spell for spell in evaluation.doubts.get(one.subject, ()) if _is_of(spell, one)]
     if not mine:
-        return end(one, sight.horizon, _VANISHED)
+        return end(one, evaluation.horizon, _VANISHED)
     ends = [spell.ended_at for spell in mine if spell.ended_at is not None]
     if len(ends) < len(mine):
         return go_on(one)
-    closed_at = max(ends) + timedelta(seconds=sight.rule.clear_s)
-    if closed_at > sight.horizon:
+    closed_at = max(ends) + timedelta(seconds=evaluation.rule.clear_s)
+    if closed_at > evaluation.horizon:
         return go_on(one)
     return replace(end(one, closed_at, _NOT_KNOWN), ended_at=max(ends))
 
 
-def _is_of(doubt: Spell, one: Known) -> bool:
+def _is_of(doubt: Spell, one: KnownIncident) -> bool:
     return doubt.started_at >= one.started_at
 
 
-def go_on(one: Known) -> Incident:
+def go_on(one: KnownIncident) -> Incident:
     """It lasts, although nothing in the history says so."""
     return replace(end(one, one.opened_at, _NOT_KNOWN), ended_at=None, closed_at=None)
 
 
-def end(one: Known, at: datetime, note: str) -> Incident:
+def end(one: KnownIncident, at: datetime, note: str) -> Incident:
     """It is over, although nothing in the history ended it."""
     return Incident(
         one.id,

@@ -15,7 +15,7 @@ Clock = Literal["watermark", "sampled", "now"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class RuleKind:
     """One kind of rule. `find` gets the settings of that rule."""
 
     name: str
@@ -27,5 +27,5 @@ class Kind:
 
 
 def write_ms(value: Any) -> int:
-    """A time as a mark."""
+    """Milliseconds since the epoch: the mark of a spell whose row has no seq."""
     return int(value.timestamp() * 1000)

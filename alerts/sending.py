@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from jinja2 import TemplateError
 
-from alerts.command import CommandCourier
-from alerts.courier import Courier, SendFailed
+from alerts.command import CommandTransport
 from alerts.delivery import Delivery
 from alerts.journal import Journal
-from alerts.mail import MailCourier
+from alerts.mail import MailTransport
 from alerts.message import check_template
-from alerts.webhook import WebhookCourier
+from alerts.transport import SendFailed, Transport
+from alerts.webhook import WebhookTransport
 from zklake.errors import SettingsError
 from zklake.settings.alert_notifiers import Command, Mail, Notifier, Webhook
 
@@ -25,31 +25,31 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 1.0, 300.0
 _POLL_S = 0.5
 
 
-def build_courier(notifier: Notifier) -> Courier:
+def build_transport(notifier: Notifier) -> Transport:
     """The way to a receiver; SettingsError when a template or a file of it is wrong."""
     what = f"alerts.notifiers, {notifier.title}"
     check_template(f"{what}, body", notifier.body)
     try:
         match notifier:
             case Webhook():
-                return WebhookCourier(notifier)
+                return WebhookTransport(notifier)
             case Command():
-                return CommandCourier(notifier)
+                return CommandTransport(notifier)
             case Mail():
                 check_template(f"{what}, subject", notifier.subject)
-                return MailCourier(notifier)
+                return MailTransport(notifier)
     except OSError as error:
         raise SettingsError(f"{what}: ca_file cannot be read: {error}") from error
     raise AssertionError(notifier)
 
 
-class Sender:
+class NotificationSender:
     """Sends for one notifier."""
 
     def __init__(self, notifier: Notifier, journal: Journal) -> None:
         self.name = notifier.title
         self._journal = journal
-        self._courier = build_courier(notifier)
+        self._transport = build_transport(notifier)
 
     def send_due(self, stopping: threading.Event | None = None) -> int:
         """Try everything that is due, once each; returns how many arrived."""
@@ -66,7 +66,7 @@ class Sender:
     def _try(self, delivery: Delivery) -> bool:
         told = {"notifier": self.name, "delivery": delivery.id, "event_sent": delivery.event}
         try:
-            self._courier.send(delivery)
+            self._transport.send(delivery)
         except (SendFailed, TemplateError) as error:
             self._fail(delivery, str(error), told)
             return False
@@ -89,10 +89,10 @@ def find_wait_s(attempts: int) -> float:
     return float(min(_FIRST_WAIT_S * 2 ** min(attempts - 1, 20), _LONGEST_WAIT_S))
 
 
-class Senders:
+class NotificationSenders:
     """A thread for each notifier, until stopped."""
 
-    def __init__(self, senders: Sequence[Sender]) -> None:
+    def __init__(self, senders: Sequence[NotificationSender]) -> None:
         self.error: Exception | None = None
         self._stopping = threading.Event()
         self._threads = [
@@ -101,7 +101,7 @@ class Senders:
         ]
 
     def start(self) -> None:
-        """Begin."""
+        """Start the threads."""
         for thread in self._threads:
             thread.start()
 
@@ -112,7 +112,7 @@ class Senders:
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _run(self, sender: Sender) -> None:
+    def _run(self, sender: NotificationSender) -> None:
         while not self._stopping.is_set():
             try:
                 sender.send_due(self._stopping)

@@ -8,9 +8,9 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from alerts.courier import SendFailed
 from alerts.delivery import Delivery
 from alerts.message import write_body
+from alerts.transport import SendFailed
 from zklake import __version__
 from zklake.settings.alert_notifiers import Webhook
 
@@ -20,7 +20,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """A POST that is redirected becomes a GET: the message would be lost."""
 
 
-class WebhookCourier:
+class WebhookTransport:
     """POSTs to one address."""
 
     def __init__(self, settings: Webhook) -> None:

@@ -14,7 +14,7 @@ from lab.kept_choices import choose_port
 from lab.shop import Shop
 from lab.story_loop import StoryLoop
 from zklake.errors import LabError
-from zklake.supervision.part import Addresses, Part, Site, build_parts
+from zklake.supervision.part import Addresses, ProductPart, Site, build_parts
 from zklake.supervision.product import Product
 from zklake.supervision.run_directory import RunDirectory
 from zklake.supervision.supervisor import Supervisor, explain_briefly
@@ -102,7 +102,7 @@ class Demonstration:
         return StoryLoop(self._shop, self._supervisor, seed=self._seed, say=self._say)
 
 
-def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[Part]:
+def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[ProductPart]:
     watch, stream = (f"127.0.0.1:{choose_port(directory, name)}" for name in ("watch", "stream"))
     page = wishes.dashboard_http
     page = page or f"127.0.0.1:{choose_port(directory, 'dashboard', _DASHBOARD_PORT)}"

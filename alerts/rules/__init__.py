@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from alerts.rule import Kind
+from alerts.rule import RuleKind
 from alerts.rules import (
     broker_down,
     controller_flap,
@@ -12,7 +12,7 @@ from alerts.rules import (
     rebalance_storm,
 )
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[RuleKind, ...] = (
     group_status.KIND,
     offline_partition.KIND,
     controller_flap.KIND,

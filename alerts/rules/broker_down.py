@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from alerts.incident import Spell, Subject
-from alerts.rule import Kind, write_ms
+from alerts.incident import IncidentSubject, Spell
+from alerts.rule import RuleKind, write_ms
 from delta_tables.live.span import Span, write_timestamp
 from delta_tables.live.tables import Tables
 from zklake.settings.alert_rules import BrokerDown
@@ -28,7 +28,7 @@ def find(tables: Tables, rule: BrokerDown, span: Span) -> list[Spell]:
             continue
         spells.append(
             Spell(
-                Subject("broker", (str(row["broker_id"]),)),
+                IncidentSubject("broker", (str(row["broker_id"]),)),
                 row["left_at"],
                 end,
                 write_ms(row["left_at"]),
@@ -38,4 +38,4 @@ def find(tables: Tables, rule: BrokerDown, span: Span) -> list[Spell]:
     return spells
 
 
-KIND = Kind("broker_down", ("broker_membership",), find)
+KIND = RuleKind("broker_down", ("broker_membership",), find)

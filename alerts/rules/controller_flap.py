@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from alerts.incident import Spell, Subject
+from alerts.incident import IncidentSubject, Spell
 from alerts.incidents import Happening, find_bursts
-from alerts.rule import Kind, write_ms
+from alerts.rule import RuleKind, write_ms
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Tables
 from zklake.settings.alert_rules import ControllerFlap
@@ -22,7 +22,7 @@ def find(tables: Tables, rule: ControllerFlap, span: Span) -> list[Spell]:
     rows = tables.ask(_CHANGES.format(within=span.write_within("changed_at")), "controller_changes")
     changes = [
         Happening(
-            Subject("controller"),
+            IncidentSubject("controller"),
             row["changed_at"],
             write_ms(row["changed_at"]),
             {
@@ -38,6 +38,6 @@ def find(tables: Tables, rule: ControllerFlap, span: Span) -> list[Spell]:
     return find_bursts(changes, rule.changes, rule.within_s)
 
 
-KIND = Kind(
+KIND = RuleKind(
     "controller_flap", ("controller",), find, count_lookback=lambda rule: float(rule.within_s)
 )

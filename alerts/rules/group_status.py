@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from alerts.incident import Spell, Subject
-from alerts.rule import Kind
+from alerts.incident import IncidentSubject, Spell
+from alerts.rule import RuleKind
 from delta_tables.live.span import Span, write_timestamp
 from delta_tables.live.tables import Tables
 from delta_tables.statuses import ORDER, name_severity, write_severity
@@ -75,7 +75,7 @@ def find(tables: Tables, rule: GroupStatus, span: Span) -> list[Spell]:
     sql = _SPELLS.format(overlap=span.write_overlap(), start=start, level=level)
     return [
         Spell(
-            Subject("group", (row["coordinator"], row["group_id"])),
+            IncidentSubject("group", (row["coordinator"], row["group_id"])),
             row["started_at"],
             row["ended_at"],
             row["mark"],
@@ -89,4 +89,4 @@ def find(tables: Tables, rule: GroupStatus, span: Span) -> list[Spell]:
     ]
 
 
-KIND = Kind("group_status", ("offset_lag",), find, "sampled")
+KIND = RuleKind("group_status", ("offset_lag",), find, "sampled")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from alerts.incident import Spell, Subject
-from alerts.rule import Kind, write_ms
+from alerts.incident import IncidentSubject, Spell
+from alerts.rule import RuleKind, write_ms
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Row, Tables
 from zklake.name_patterns import Names
@@ -55,12 +55,12 @@ def find(tables: Tables, rule: OfflinePartition, span: Span) -> list[Spell]:
     ]
 
 
-def _choose_subject(rule: OfflinePartition, row: Row) -> Subject:
+def _choose_subject(rule: OfflinePartition, row: Row) -> IncidentSubject:
     if rule.by == "cluster":
-        return Subject("cluster")
+        return IncidentSubject("cluster")
     if rule.by == "topic":
-        return Subject("topic", (row["topic"],))
-    return Subject("partition", (row["topic"], str(row["partition"])))
+        return IncidentSubject("topic", (row["topic"],))
+    return IncidentSubject("partition", (row["topic"], str(row["partition"])))
 
 
-KIND = Kind("offline_partition", _READS, find)
+KIND = RuleKind("offline_partition", _READS, find)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from alerts.incident import Spell, Subject
-from alerts.rule import Kind
+from alerts.incident import IncidentSubject, Spell
+from alerts.rule import RuleKind
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Tables
 from zklake.settings.alert_rules import PipelineStale
@@ -43,7 +43,7 @@ def find(tables: Tables, rule: PipelineStale, span: Span) -> list[Spell]:
     after = timedelta(seconds=rule.stale_after_s)
     return [
         Spell(
-            Subject("pipeline"),
+            IncidentSubject("pipeline"),
             row["last_at"] + after,
             row["next_at"],
             row["last_seq"],
@@ -54,4 +54,4 @@ def find(tables: Tables, rule: PipelineStale, span: Span) -> list[Spell]:
     ]
 
 
-KIND = Kind("pipeline_stale", ("znode_events",), find, "now")
+KIND = RuleKind("pipeline_stale", ("znode_events",), find, "now")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from alerts.incident import Spell, Subject
+from alerts.incident import IncidentSubject, Spell
 from alerts.incidents import Happening, find_bursts
-from alerts.rule import Kind
+from alerts.rule import RuleKind
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Tables
 from zklake.name_patterns import Names
@@ -23,7 +23,7 @@ def find(tables: Tables, rule: RebalanceStorm, span: Span) -> list[Spell]:
     rows = tables.ask(_REBALANCES.format(within=span.write_within("valid_from_at")), "rebalances")
     begun = [
         Happening(
-            Subject("group", (row["coordinator"], row["group_id"])),
+            IncidentSubject("group", (row["coordinator"], row["group_id"])),
             row["valid_from_at"],
             row["valid_from_seq"],
             {
@@ -39,6 +39,6 @@ def find(tables: Tables, rule: RebalanceStorm, span: Span) -> list[Spell]:
     return find_bursts(begun, rule.rebalances, rule.within_s)
 
 
-KIND = Kind(
+KIND = RuleKind(
     "rebalance_storm", ("rebalances",), find, count_lookback=lambda rule: float(rule.within_s)
 )

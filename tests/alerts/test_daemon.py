@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from alerts import sending
-from alerts.courier import SendFailed
 from alerts.daemon import Daemon, run_once
 from alerts.delivery import Delivery
 from alerts.journal import Journal
 from alerts.present import read_present
+from alerts.transport import SendFailed
 from delta_tables.live.tables import Tables
 from delta_tables.reading import table_path
 from tests.alerts.book import CLUSTER, Book
@@ -321,14 +321,16 @@ def test_one_attempt_is_one_however_long_each_takes(
     desk.tell(0, *groups)
     clock = iter(NOW + timedelta(minutes=number) for number in range(1, 1000))
     monkeypatch.setattr(sending, "datetime", SimpleNamespace(now=lambda zone: next(clock)))
-    (sender,) = (sending.Sender(one, desk.journal) for one in desk.settings.list_notifiers())
+    (sender,) = (
+        sending.NotificationSender(one, desk.journal) for one in desk.settings.list_notifiers()
+    )
     tried: list[str] = []
 
     def send(delivery: Delivery) -> None:
         tried.append(delivery.id)
         raise SendFailed("took a minute")
 
-    monkeypatch.setattr(sender, "_courier", SimpleNamespace(send=send))
+    monkeypatch.setattr(sender, "_transport", SimpleNamespace(send=send))
     assert sender.send_due() == 0
     assert len(tried) == len(set(tried)) == 3
     desk.journal.close()

@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alerts.incident import Incident, Spell, Subject, make_id
+from alerts.incident import Incident, IncidentSubject, Spell, make_id
 from alerts.incidents import Happening, Terms, find_bursts, find_incidents
 
 START = datetime(2026, 11, 16, 3, 0, tzinfo=UTC)
-BILLING = Subject("group", ("zookeeper", "billing"))
+BILLING = IncidentSubject("group", ("zookeeper", "billing"))
 
 
 def at(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
-def spell(start: float, end: float | None, mark: int = 1, subject: Subject = BILLING) -> Spell:
+def spell(
+    start: float, end: float | None, mark: int = 1, subject: IncidentSubject = BILLING
+) -> Spell:
     return Spell(subject, at(start), None if end is None else at(end), mark)
 
 
@@ -81,7 +83,7 @@ def test_without_a_pause_it_is_one_although_none_is_asked_for() -> None:
 
 
 def test_subjects_are_judged_apart_and_have_ids_of_their_own() -> None:
-    other = Subject("group", ("kafka", "billing"))
+    other = IncidentSubject("group", ("kafka", "billing"))
     terms = Terms("kafka", "rule", "warning", 0, 0)
     found = find_incidents([spell(0, 10), spell(0, 10, 1, other)], terms, at(20))
     assert {one.subject for one in found} == {BILLING, other}

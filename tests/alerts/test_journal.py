@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from alerts.delivery import Delivery, Event, make_delivery
-from alerts.incident import Incident, Subject
+from alerts.incident import Incident, IncidentSubject
 from alerts.journal import Journal
 from alerts.journal_file import connect_to_read, holding
 from zklake.errors import ZklakeError
@@ -27,7 +27,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 def make(id_: str = "1", closed_at: datetime | None = None) -> Incident:
-    subject = Subject("group", ("zookeeper", "naïve\ud800"))
+    subject = IncidentSubject("group", ("zookeeper", "naïve\ud800"))
     return Incident(id_, "shop", "r", "info", subject, NOW, NOW, closed_at, closed_at, 1, {})
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from alerts.evaluation import backtest
 from alerts.incident import Incident
-from alerts.looking import backtest
 from tests.alerts.book import CLUSTER, Book
 from tests.dashboard.story import HOSTILE_GROUP
 from zklake.settings.alert_rules import (
@@ -31,8 +31,8 @@ def book(tmp_path: Path) -> Book:
 
 
 def find(book: Book, rule: Rule, *, days: float = 30) -> list[Incident]:
-    sight, found = backtest(book.path, CLUSTER, rule, NOW - timedelta(days=days), NOW)
-    assert sight is not None
+    evaluation, found = backtest(book.path, CLUSTER, rule, NOW - timedelta(days=days), NOW)
+    assert evaluation is not None
     return found
 
 
@@ -231,9 +231,9 @@ def test_a_lake_that_is_silent_for_days_is_stale_still(book: Book) -> None:
     book.beat(book.minute(-5 * 1440))
     (one,) = find(book, PipelineStale(), days=30)
     assert one.is_open
-    sight, _ = backtest(book.path, CLUSTER, PipelineStale(), NOW - timedelta(minutes=1), NOW)
-    assert sight is not None
-    assert [again.id for again in sight.incidents] == [one.id]
+    evaluation, _ = backtest(book.path, CLUSTER, PipelineStale(), NOW - timedelta(minutes=1), NOW)
+    assert evaluation is not None
+    assert [again.id for again in evaluation.incidents] == [one.id]
 
 
 def test_a_short_look_finds_what_a_long_one_does(book: Book) -> None:

@@ -15,7 +15,7 @@ from lab.ports import find_free_ports
 from tests.watcher.watching import wait_for
 from zklake.errors import QueryError
 from zklake.supervision.child_process import ChildProcess
-from zklake.supervision.part import Part, Site
+from zklake.supervision.part import ProductPart, Site
 
 NAME, GROUP, TOPIC = "shop", "readers", "orders"
 # A stream that starts on a busy machine takes minutes.
@@ -55,20 +55,20 @@ class Pipeline:
         self._config.write_text(_CONFIG.format(journal=directory / "journal", group=GROUP, url=url))
         self._alerts: ChildProcess | None = None
 
-    def _build(self, directory: Path) -> Iterator[Part]:
+    def _build(self, directory: Path) -> Iterator[ProductPart]:
         watch, stream, dashboard = (f"127.0.0.1:{port}" for port in find_free_ports(3))
         log, lake = ["--log", self.site.log, "--cluster", NAME], ["--lake", self.site.lake]
         watched = ["--zookeeper", self.site.zookeeper, "--take-over"]
         sampling = {"ZKLAKE_WATCHER__HTTP": watch, "ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": "1"}
-        yield Part("watch", [*log, *watched], watch, directory, sampling)
+        yield ProductPart("watch", [*log, *watched], watch, directory, sampling)
         small = {
             "ZKLAKE_STREAM__HTTP": stream,
             "ZKLAKE_STREAM__DRIVER_MEMORY": "768m",
             "ZKLAKE_STREAM__LEASE_STALE_S": "5",
         }
-        yield Part("stream", [*log, *lake], stream, directory, small)
+        yield ProductPart("stream", [*log, *lake], stream, directory, small)
         shown = [*lake, "--cluster", NAME, "--http", dashboard]
-        yield Part("dashboard", shown, dashboard, directory)
+        yield ProductPart("dashboard", shown, dashboard, directory)
 
     def launch(self) -> None:
         for part in self.parts.values():

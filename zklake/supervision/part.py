@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
-from zklake.supervision.restart_policy import Policy
+from zklake.supervision.restart_policy import RestartPolicy
 from zklake.supervision.restartable import RestartableProcess
 
 _SILENT = "does not answer yet"
@@ -45,7 +45,7 @@ class Addresses(NamedTuple):
     dashboard: str
 
 
-class Part(RestartableProcess):
+class ProductPart(RestartableProcess):
     """One command of zklake as a child process, with its health endpoint."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Part(RestartableProcess):
         self.name = command
         self.http = http
         super().__init__(f"zklake {command}", logs / f"{command}.log")
-        self.policy = Policy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
+        self.policy = RestartPolicy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
         self._command = ["env", *variables, sys.executable, "-m", "zklake", command, *options]
 
@@ -107,9 +107,9 @@ def build_parts(
     options: Sequence[str] = (),
     watch_options: Sequence[str] = (),
     watch_environment: Mapping[str, str] | None = None,
-) -> list[Part]:
+) -> list[ProductPart]:
     """Every part of the product on a site; `options` are for all of them."""
-    watch = Part(
+    watch = ProductPart(
         "watch",
         [*_on_log(site), "--zookeeper", site.zookeeper, *watch_options, *options],
         addresses.watch,
@@ -123,16 +123,18 @@ def build_parts(
     ]
 
 
-def build_stream(site: Site, http: str, logs: Path, options: Sequence[str] = ()) -> Part:
+def build_stream(site: Site, http: str, logs: Path, options: Sequence[str] = ()) -> ProductPart:
     """`zklake stream` on a site."""
     where = [*_on_log(site), "--lake", site.lake]
-    return Part("stream", [*where, *options], http, logs, {"ZKLAKE_STREAM__HTTP": http})
+    return ProductPart("stream", [*where, *options], http, logs, {"ZKLAKE_STREAM__HTTP": http})
 
 
-def _build_dashboard(site: Site, addresses: Addresses, logs: Path, options: Sequence[str]) -> Part:
+def _build_dashboard(
+    site: Site, addresses: Addresses, logs: Path, options: Sequence[str]
+) -> ProductPart:
     where = ["--lake", site.lake, "--cluster", site.cluster, "--http", addresses.dashboard]
     others = ["--watcher-http", addresses.watch, "--stream-http", addresses.stream]
-    return Part("dashboard", [*where, *others, *options], addresses.dashboard, logs)
+    return ProductPart("dashboard", [*where, *others, *options], addresses.dashboard, logs)
 
 
 def _on_log(site: Site) -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zklake.supervision.part import Part, Site
+from zklake.supervision.part import ProductPart, Site
 from zklake.supervision.supervisor import Supervisor
 
 
 class Product:
     """The parts, launched one by one and then followed by a supervisor."""
 
-    def __init__(self, site: Site, parts: Sequence[Part], supervisor: Supervisor) -> None:
+    def __init__(self, site: Site, parts: Sequence[ProductPart], supervisor: Supervisor) -> None:
         """Nothing starts yet."""
         self.site = site
         self._parts = {part.name: part for part in parts}

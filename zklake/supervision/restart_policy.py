@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 @dataclass(frozen=True)
-class Policy:
+class RestartPolicy:
     """So many restarts within a window; and the exit codes that no restart mends."""
 
     most: int = 5
@@ -31,7 +31,7 @@ class End(NamedTuple):
     why: str
 
 
-def judge(policy: Policy, deaths: Sequence[float], exit_code: int | None) -> Restart | End:
+def judge(policy: RestartPolicy, deaths: Sequence[float], exit_code: int | None) -> Restart | End:
     """What to do after the last of these deaths (in seconds of any one clock)."""
     if exit_code in policy.final_codes:
         return End("a restart would not mend that")

@@ -15,14 +15,14 @@ from typing import Protocol
 
 from zklake.errors import LabError
 from zklake.supervision.child_process import read_tail
-from zklake.supervision.restart_policy import End, Policy, explain_code, judge
+from zklake.supervision.restart_policy import End, RestartPolicy, explain_code, judge
 
 _POLL_S = 0.5
 _READY = "ready"
 _LAST_LINES = 15
 
 
-class Subject(Protocol):
+class SupervisedProcess(Protocol):
     """A process that can be started again in its place."""
 
     name: str
@@ -42,8 +42,8 @@ class Subject(Protocol):
         """Why a running one is not ready; None: it is."""
 
 
-class Teller(Protocol):
-    """Whom a supervisor tells."""
+class Reporter(Protocol):
+    """Shows what a supervisor reports."""
 
     def say(self, line: str) -> None:
         """Something happened."""
@@ -64,20 +64,20 @@ class RunOver(LabError):
 class Supervisor:
     """Follows processes until stopped. `error` says why the run is over, if it is."""
 
-    def __init__(self, teller: Teller, on_end: Callable[[], None]) -> None:
+    def __init__(self, reporter: Reporter, on_end: Callable[[], None]) -> None:
         """`on_end` is called once, on a thread of ours, when `error` is set."""
         self.error: RunOver | None = None
-        self._teller = teller
+        self._reporter = reporter
         self._on_end = on_end
         self._stopping = threading.Event()
         self._watches: dict[str, _Watch] = {}
 
-    def follow(self, subject: Subject, policy: Policy = Policy()) -> None:
+    def follow(self, process: SupervisedProcess, policy: RestartPolicy = RestartPolicy()) -> None:
         """From now on, until `stop`."""
-        watch = _Watch(subject, policy)
-        self._watches[subject.name] = watch
+        watch = _Watch(process, policy)
+        self._watches[process.name] = watch
         thread = threading.Thread(
-            target=self._follow, args=(watch,), name=f"follow {subject.name}", daemon=True
+            target=self._follow, args=(watch,), name=f"follow {process.name}", daemon=True
         )
         watch.thread = thread
         thread.start()
@@ -95,10 +95,10 @@ class Supervisor:
         deadline = time.monotonic() + timeout_s
         while late := [w for w in map(self._watches.__getitem__, names) if w.state != _READY]:
             if time.monotonic() > deadline:
-                subject, state = late[0].subject, late[0].state
+                process, state = late[0].process, late[0].state
                 raise LabError(
-                    f"{subject.name} is not ready after {timeout_s:.0f} s ({state}); "
-                    f"its log {subject.log_file} ends:\n{read_tail(subject.log_file, _LAST_LINES)}"
+                    f"{process.name} is not ready after {timeout_s:.0f} s ({state}); "
+                    f"its log {process.log_file} ends:\n{read_tail(process.log_file, _LAST_LINES)}"
                 )
             time.sleep(_POLL_S / 5)
 
@@ -120,43 +120,43 @@ class Supervisor:
                 watch.lock.release()
 
     def _look(self, watch: _Watch) -> None:
-        if not watch.subject.is_alive():
+        if not watch.process.is_alive():
             self._face_death(watch)
             return
-        self._show(watch, watch.subject.find_obstacle() or _READY)
+        self._show(watch, watch.process.find_obstacle() or _READY)
         if watch.state == _READY and watch.died_at is not None:
             took = time.monotonic() - watch.died_at
-            self._teller.say(f"{watch.subject.name} is ready again, {took:.1f} s after its end")
+            self._reporter.say(f"{watch.process.name} is ready again, {took:.1f} s after its end")
             watch.died_at = None
 
     def _face_death(self, watch: _Watch) -> None:
-        now, code = time.monotonic(), watch.subject.exit_code
+        now, code = time.monotonic(), watch.process.exit_code
         watch.deaths.append(now)
         watch.died_at = watch.died_at or now
-        ended = f"{watch.subject.name} ended ({explain_code(code)})"
+        ended = f"{watch.process.name} ended ({explain_code(code)})"
         verdict = judge(watch.policy, watch.deaths, code)
         if isinstance(verdict, End):
             self._end(watch, f"{ended}: {verdict.why}", code)
             return
         nth = f"restart {verdict.nth} of {watch.policy.most}"
-        self._teller.say(
-            f"{ended}; {nth} in {verdict.wait_s:g} s; its log: {watch.subject.log_file}"
+        self._reporter.say(
+            f"{ended}; {nth} in {verdict.wait_s:g} s; its log: {watch.process.log_file}"
         )
         self._show(watch, f"ended ({explain_code(code)}), {nth}")
         if not self._stopping.wait(verdict.wait_s):
-            self._launch(watch.subject)
+            self._launch(watch.process)
 
-    def _launch(self, subject: Subject) -> None:
+    def _launch(self, process: SupervisedProcess) -> None:
         try:
-            subject.launch()
+            process.launch()
         except Exception as error:  # the thread must live: its next look counts one more end
-            self._teller.say(f"{subject.name} cannot be started: {explain_briefly(error)}")
+            self._reporter.say(f"{process.name} cannot be started: {explain_briefly(error)}")
 
     def _end(self, watch: _Watch, why: str, code: int | None) -> None:
         self._show(watch, "ended for good")
         if self._stopping.is_set() or self.error is not None:
             return
-        log_file = watch.subject.log_file
+        log_file = watch.process.log_file
         self.error = RunOver(
             f"{why}. Its log {log_file} ends:\n{read_tail(log_file, _LAST_LINES)}", code
         )
@@ -166,7 +166,7 @@ class Supervisor:
     def _show(self, watch: _Watch, state: str) -> None:
         if state != watch.state:
             watch.state = state
-            self._teller.show_state(watch.subject.name, state)
+            self._reporter.show_state(watch.process.name, state)
 
 
 class _Watch:
@@ -174,8 +174,8 @@ class _Watch:
 
     thread: threading.Thread
 
-    def __init__(self, subject: Subject, policy: Policy) -> None:
-        self.subject = subject
+    def __init__(self, process: SupervisedProcess, policy: RestartPolicy) -> None:
+        self.process = process
         self.policy = policy
         self.lock = threading.Lock()
         self.deaths: list[float] = []

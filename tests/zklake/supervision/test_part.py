@@ -10,14 +10,14 @@ from lab.ports import find_free_ports
 from tests.zklake.supervision.test_supervisor import Notes
 from zklake.errors import Fenced, SettingsError
 from zklake.health import serve_health
-from zklake.supervision.part import Addresses, Part, Site, build_parts
+from zklake.supervision.part import Addresses, ProductPart, Site, build_parts
 from zklake.supervision.product import Product
 from zklake.supervision.supervisor import Supervisor
 
 SITE = Site("127.0.0.1:1", "127.0.0.1:1", "no/name", "/nowhere")
 
 
-def build(tmp_path: Path) -> list[Part]:
+def build(tmp_path: Path) -> list[ProductPart]:
     addresses = Addresses(*(f"127.0.0.1:{port}" for port in find_free_ports(3)))
     return build_parts(SITE, addresses, tmp_path)
 
@@ -33,7 +33,7 @@ def test_readiness_is_what_readyz_says(tmp_path: Path) -> None:
 
 def test_one_that_listens_everywhere_is_asked_here(tmp_path: Path) -> None:
     port = find_free_ports(1)[0]
-    part = Part("stream", [], f"0.0.0.0:{port}", tmp_path)
+    part = ProductPart("stream", [], f"0.0.0.0:{port}", tmp_path)
     with serve_health(f"127.0.0.1:{port}", CollectorRegistry(), lambda: None):
         assert part.find_obstacle() is None
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from zklake.supervision.restart_policy import End, Policy, Restart, explain_code, judge
+from zklake.supervision.restart_policy import End, Restart, RestartPolicy, explain_code, judge
 
-POLICY = Policy(
+POLICY = RestartPolicy(
     most=3, window_s=60, first_wait_s=1, longest_wait_s=3, final_codes=frozenset({2, 9})
 )
 

@@ -15,10 +15,10 @@ import pytest
 
 from zklake.errors import LabError
 from zklake.supervision.child_process import ChildProcess
-from zklake.supervision.restart_policy import Policy
+from zklake.supervision.restart_policy import RestartPolicy
 from zklake.supervision.supervisor import Supervisor
 
-QUICK = Policy(most=2, first_wait_s=0.05, longest_wait_s=0.05, final_codes=frozenset({9}))
+QUICK = RestartPolicy(most=2, first_wait_s=0.05, longest_wait_s=0.05, final_codes=frozenset({9}))
 
 
 class Child:

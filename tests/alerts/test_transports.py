@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from alerts.command import CommandCourier
-from alerts.courier import SendFailed
+from alerts.command import CommandTransport
 from alerts.delivery import Delivery, Event, list_listeners, make_delivery
-from alerts.incident import Incident, Subject
-from alerts.mail import MailCourier, write_letter
+from alerts.incident import Incident, IncidentSubject
+from alerts.mail import MailTransport, write_letter
 from alerts.message import write_subject
-from alerts.sending import build_courier, find_wait_s
-from alerts.webhook import WebhookCourier
+from alerts.sending import build_transport, find_wait_s
+from alerts.transport import SendFailed
+from alerts.webhook import WebhookTransport
 from lab.ports import find_free_ports
 from tests.alerts.receivers import HttpReceiver, MailReceiver
 from zklake.errors import SettingsError
@@ -45,7 +45,7 @@ def make(
 
 def make_incident(group: str = "billing", severity: str = "warning") -> Incident:
     at = datetime(2026, 11, 16, 3, 12, tzinfo=UTC)
-    subject = Subject("group", ("zookeeper", group))
+    subject = IncidentSubject("group", ("zookeeper", group))
     evidence = {"status": "STOPPED", "affected": 1, "some": [f"{group}-0"]}
     return Incident(
         "1234", "shop", "group_status", severity, subject, at, at, None, None, 1, evidence
@@ -78,7 +78,7 @@ def test_a_webhook_gets_json_a_key_and_the_headers() -> None:
             {"url": receiver.url, "headers": {"Authorization": "Bearer s3cret"}}
         )
         delivery = make(settings)
-        WebhookCourier(settings).send(delivery)
+        WebhookTransport(settings).send(delivery)
     (post,) = receiver.posts
     assert post.key == delivery.id
     assert post.headers["Authorization"] == "Bearer s3cret"
@@ -91,7 +91,7 @@ def test_a_template_gets_names_that_stay_on_their_line_and_are_no_code() -> None
     with HttpReceiver().serve() as receiver:
         body = '{"text": {{ summary|tojson }}, "group": {{ incident.subject.group_id|tojson }}}'
         settings = Webhook.model_validate({"url": receiver.url, "body": body})
-        WebhookCourier(settings).send(make(settings))
+        WebhookTransport(settings).send(make(settings))
     said = json.loads(receiver.posts[0].body)
     assert "{{ 7 * 7 }}" in said["text"]
     assert said["group"].isprintable()
@@ -102,7 +102,7 @@ def test_whatever_is_no_2xx_has_failed(status: int) -> None:
     with HttpReceiver(status=status).serve() as receiver:
         settings = Webhook.model_validate({"url": receiver.url})
         with pytest.raises(SendFailed, match=f"said HTTP {status}"):
-            WebhookCourier(settings).send(make(settings))
+            WebhookTransport(settings).send(make(settings))
         assert len(receiver.posts) == 1
 
 
@@ -110,12 +110,12 @@ def test_a_webhook_that_is_away_or_slow_has_failed_and_no_secret_is_told() -> No
     (port,) = find_free_ports(1)
     away = Webhook.model_validate({"url": f"http://127.0.0.1:{port}/s3cret"})
     with pytest.raises(SendFailed, match="cannot be reached") as raised:
-        WebhookCourier(away).send(make(away))
+        WebhookTransport(away).send(make(away))
     assert "s3cret" not in str(raised.value)
     with HttpReceiver(stalls=True).serve() as receiver:
         slow = Webhook.model_validate({"url": receiver.url, "timeout_s": 0.2})
         with pytest.raises(SendFailed, match=r"broke off|cannot be reached"):
-            WebhookCourier(slow).send(make(slow))
+            WebhookTransport(slow).send(make(slow))
         receiver.released.set()
 
 
@@ -124,10 +124,10 @@ def test_https_is_checked(tmp_path: Path) -> None:
     with HttpReceiver().serve(context) as receiver:
         url = receiver.url.replace("http:", "https:")
         good = Webhook.model_validate({"url": url, "ca_file": cert})
-        WebhookCourier(good).send(make(good))
+        WebhookTransport(good).send(make(good))
         stranger = Webhook.model_validate({"url": url})
         with pytest.raises(SendFailed, match="certificate"):
-            WebhookCourier(stranger).send(make(stranger))
+            WebhookTransport(stranger).send(make(stranger))
     assert len(receiver.posts) == 1
 
 
@@ -145,7 +145,7 @@ def test_a_command_gets_json_on_its_standard_input_and_no_shell(
     out = tmp_path / "out.json"
     argv = [sys.executable, "-c", SCRIPT, str(out), "$(id)", "{{ summary }}"]
     settings = Command.model_validate({"argv": argv})
-    CommandCourier(settings).send(make(settings))
+    CommandTransport(settings).send(make(settings))
     message, arguments, environment = json.loads(out.read_text())
     assert message["incident"]["subject"]["group_id"] == HOSTILE
     assert arguments == ["$(id)", "{{ summary }}"]
@@ -155,7 +155,7 @@ def test_a_command_gets_json_on_its_standard_input_and_no_shell(
 def test_a_command_that_fails_is_missing_or_hangs_has_failed(tmp_path: Path) -> None:
     def send(*argv: str, timeout_s: float = 20) -> None:
         settings = Command.model_validate({"argv": argv, "timeout_s": timeout_s})
-        CommandCourier(settings).send(make(settings))
+        CommandTransport(settings).send(make(settings))
 
     with pytest.raises(SendFailed, match="ended with 3: no luck"):
         send(sys.executable, "-c", "import sys; sys.stderr.write('no luck'); sys.exit(3)")
@@ -174,7 +174,7 @@ def test_a_command_that_leaves_something_running_has_not_failed(tmp_path: Path) 
     script = f"cat > /dev/null; sleep 60 & echo $! > {pid}"
     settings = Command.model_validate({"argv": ["/bin/sh", "-c", script], "timeout_s": 10})
     began = time.monotonic()
-    CommandCourier(settings).send(make(settings))
+    CommandTransport(settings).send(make(settings))
     assert time.monotonic() - began < 10
     os.kill(int(pid.read_text()), signal.SIGKILL)
 
@@ -183,7 +183,7 @@ def test_of_a_command_that_talks_the_end_is_kept() -> None:
     script = "import sys; sys.stderr.write('x' * 10_000_000 + 'no luck'); sys.exit(3)"
     settings = Command.model_validate({"argv": [sys.executable, "-c", script]})
     with pytest.raises(SendFailed, match=r"ended with 3: x+no luck$") as raised:
-        CommandCourier(settings).send(make(settings))
+        CommandTransport(settings).send(make(settings))
     assert len(str(raised.value)) < 350
 
 
@@ -206,7 +206,7 @@ def test_a_mail_has_the_headers_it_should_and_no_others() -> None:
         given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
         settings = Mail.model_validate(given)
         for event in ("open", "close"):
-            MailCourier(settings).send(make(settings, event))
+            MailTransport(settings).send(make(settings, event))
     opened, closed = receiver.letters
     assert receiver.recipients == [["ops@example.com"]] * 2
     assert opened["Bcc"] is None
@@ -232,11 +232,11 @@ def test_a_mail_goes_by_starttls_with_a_login(tmp_path: Path) -> None:
     with MailReceiver(context).serve() as receiver:
         given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "ca_file": cert}
         settings = Mail.model_validate({**given, "user": "bob", "password": f"file:{secret}"})
-        MailCourier(settings).send(make(settings))
+        MailTransport(settings).send(make(settings))
         assert receiver.logins == ["\0bob\0s3cret"]
         stranger = Mail.model_validate({**given, "ca_file": None})
         with pytest.raises(SendFailed, match="cannot be reached"):
-            MailCourier(stranger).send(make(stranger))
+            MailTransport(stranger).send(make(stranger))
     assert len(receiver.letters) == 1
 
 
@@ -245,7 +245,7 @@ def test_a_mail_that_is_refused_has_failed() -> None:
         given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
         settings = Mail.model_validate(given)
         with pytest.raises(SendFailed, match="refused every recipient"):
-            MailCourier(settings).send(make(settings))
+            MailTransport(settings).send(make(settings))
     assert not receiver.letters
 
 
@@ -254,7 +254,7 @@ def test_a_recipient_who_is_refused_does_not_cost_the_others_theirs() -> None:
         given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
         settings = Mail.model_validate({**given, "to": ["gone@example.com", "ops@example.com"]})
         with capture_logs() as logs:
-            MailCourier(settings).send(make(settings))
+            MailTransport(settings).send(make(settings))
     assert receiver.recipients == [["ops@example.com"]]
     assert [one["recipients"] for one in logs] == [["gone@example.com"]]
 
@@ -264,7 +264,7 @@ def test_a_mail_that_was_taken_is_sent_whatever_is_said_then(farewell: str) -> N
     with MailReceiver(farewell=farewell).serve() as receiver:
         given = {**MAIL, "smtp": f"127.0.0.1:{receiver.port}", "security": "none"}
         settings = Mail.model_validate(given)
-        MailCourier(settings).send(make(settings))
+        MailTransport(settings).send(make(settings))
     assert len(receiver.letters) == 1
 
 
@@ -281,7 +281,7 @@ def test_a_file_of_cas_that_is_missing_is_refused_at_the_start() -> None:
     webhook = Webhook.model_validate({"url": "https://a.example/", **missing})
     for notifier in (webhook, Mail.model_validate({**MAIL, **missing})):
         with pytest.raises(SettingsError, match="ca_file cannot be read"):
-            build_courier(notifier)
+            build_transport(notifier)
 
 
 def test_a_subject_is_one_line_that_ends() -> None:
@@ -303,7 +303,7 @@ def test_a_subject_is_one_line_that_ends() -> None:
 )
 def test_a_template_that_cannot_be_filled_is_refused_at_the_start(template: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
-        build_courier(Webhook.model_validate({"url": "http://a.example/", "body": template}))
+        build_transport(Webhook.model_validate({"url": "http://a.example/", "body": template}))
 
 
 def test_notifiers_choose_by_rule_and_severity() -> None:

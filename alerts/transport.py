@@ -11,7 +11,7 @@ class SendFailed(Exception):
     """It did not arrive, as far as we know; the text may be shown: it holds no secret."""
 
 
-class Courier(Protocol):
+class Transport(Protocol):
     """One way to one receiver."""
 
     def send(self, delivery: Delivery) -> None:

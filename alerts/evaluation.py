@@ -1,4 +1,4 @@
-"""One look at a lake: which incidents there are, and up to when each rule's history is whole."""
+"""Evaluates rules: which incidents there are, and up to when each rule's history is whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from alerts.incident import Incident, Spell, Subject
+from alerts.incident import Incident, IncidentSubject, Spell
 from alerts.incidents import Terms, find_doubts, find_incidents
 from alerts.rules import KIND_BY_NAME
 from delta_tables.live.freshness import read_sampled_at, read_watermark
@@ -21,18 +21,18 @@ LONGEST = timedelta(days=30)
 _SLACK = timedelta(minutes=5)
 
 
-class Sight(NamedTuple):
+class Evaluation(NamedTuple):
     """What one rule finds."""
 
     rule: Rule
     # Up to when its history is whole.
     horizon: datetime
     incidents: list[Incident]
-    doubts: dict[Subject, list[Spell]]
+    doubts: dict[IncidentSubject, list[Spell]]
 
 
-class Looker:
-    """Looks at one lake."""
+class RuleEvaluator:
+    """Evaluates rules over the history of one lake."""
 
     def __init__(self, lake: str, cluster: str) -> None:
         self.cluster = cluster
@@ -40,13 +40,13 @@ class Looker:
         # By rule: of which tables and which time, and what was found.
         self._spells: dict[str, tuple[Hashable, list[Spell]]] = {}
 
-    def look(
+    def evaluate(
         self,
         rules: Sequence[Rule],
         since: Mapping[str, datetime],
         now: datetime,
         failures: dict[str, str] | None = None,
-    ) -> list[Sight]:
+    ) -> list[Evaluation]:
         """What each rule finds since its own time; none of a rule whose tables are missing.
 
         A table that cannot be read fails all, or the rules that read it, into `failures`.
@@ -57,7 +57,7 @@ class Looker:
         watermark = read_watermark(self._tables)
         clocks = {"watermark": watermark, "sampled": read_sampled_at(self._tables), "now": now}
         self._tables.look()
-        sights = []
+        evaluations = []
         for rule in rules:
             kind = KIND_BY_NAME[rule.kind]
             horizon = clocks[kind.clock]
@@ -67,14 +67,14 @@ class Looker:
             last = watermark if kind.clock == "now" else horizon
             start = min(since.get(rule.title, horizon - LONGEST), last) - find_lookback(rule)
             try:
-                sights.append(self._judge(rule, start, min(horizon, now)))
+                evaluations.append(self._judge(rule, start, min(horizon, now)))
             except LakeError as error:
                 if failures is None:
                     raise
                 failures[rule.title] = str(error)
-        return sights
+        return evaluations
 
-    def _judge(self, rule: Rule, start: datetime, horizon: datetime) -> Sight:
+    def _judge(self, rule: Rule, start: datetime, horizon: datetime) -> Evaluation:
         kind = KIND_BY_NAME[rule.kind]
         # Whole minutes: most looks find the lake as it was, and need not ask it again.
         minute = horizon.replace(second=0, microsecond=0)
@@ -86,7 +86,7 @@ class Looker:
         spells = known[1]
         terms = Terms(self.cluster, rule.title, rule.severity, rule.for_s, rule.clear_s)
         found = find_incidents(spells, terms, horizon)
-        return Sight(rule, horizon, found, find_doubts(spells, horizon))
+        return Evaluation(rule, horizon, found, find_doubts(spells, horizon))
 
 
 def find_lookback(rule: Rule) -> timedelta:
@@ -97,9 +97,9 @@ def find_lookback(rule: Rule) -> timedelta:
 
 def backtest(
     lake: str, cluster: str, rule: Rule, since: datetime, until: datetime
-) -> tuple[Sight | None, list[Incident]]:
+) -> tuple[Evaluation | None, list[Incident]]:
     """When the rule would have fired: incidents that opened in that time."""
-    sights = Looker(lake, cluster).look([rule], {rule.title: since}, until)
-    if not sights:
+    evaluations = RuleEvaluator(lake, cluster).evaluate([rule], {rule.title: since}, until)
+    if not evaluations:
         return None, []
-    return sights[0], [one for one in sights[0].incidents if one.opened_at >= since]
+    return evaluations[0], [one for one in evaluations[0].incidents if one.opened_at >= since]
