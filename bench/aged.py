@@ -1,6 +1,6 @@
 """A month-old lake beside a fresh one of the same cluster: batches, queries, files, heap.
 
-Both are generated (lab/aged_lake); the aged one is measured as it is, and again after maintenance.
+Both are generated (bench/aged_lake); the aged one is measured as it is, and after maintenance.
 Batches are folded in this process's Spark without Kafka, in turn; queries go through deltalake.
 """
 
@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
+from bench.aged_lake import Size, World, age_lake
 from bench.figures import Figure, percentile, ratio
 from bench.generated import CLUSTER, GeneratedLake
 from bench.pages import measure_pages
@@ -28,7 +29,6 @@ from delta_tables.querying import check_query
 from delta_tables.question import Limits
 from delta_tables.sandbox import KNOWN, run_query
 from delta_tables.stats import measure_lake
-from lab.aged_lake import Size, World, age_lake
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Outcome, maintain
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from bench.figures import Figure
 from bench.processes import list_children, read_cpu_s, read_rss_bytes
 from bench.stage import Stage
-from lab.leash import Leash
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
 
 _PATIENCE_S = 420.0
 # What starting costs is over by then.
@@ -24,7 +24,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Cores and memory of `zklake stream` and its JVM."""
     place, seconds = stage.directory / "calm", 60 if quick else 600
     command = [sys.executable, "-m", "zklake", "run", "--dir", str(place), "--calm"]
-    run = Leash(command, stage.directory / "calm.log")
+    run = ChildProcess(command, stage.directory / "calm.log")
     try:
         _await_words(run, "everything runs")
         time.sleep(_SETTLE_S)
@@ -51,7 +51,7 @@ def _watch(pids: list[int], seconds: int) -> list[Figure]:
     ]
 
 
-def _await_words(run: Leash, words: str) -> None:
+def _await_words(run: ChildProcess, words: str) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while not re.search(words, said := run.tail(10_000)):
         if not run.is_alive() or time.monotonic() > deadline:

@@ -16,9 +16,9 @@ from bench.figures import Figure, percentile
 from bench.stage import Stage, connect
 from bench.znodes import make_state
 from delta_tables.reading import open_table, query_rows
-from lab.part import Part, Site, build_stream
 from lab.ports import find_free_ports
 from zklake.errors import LabError
+from zklake.supervision.part import ProductPart, Site, build_stream
 
 _PATIENCE_S = 300.0
 _POLL_S = 0.02
@@ -110,7 +110,7 @@ def _streaming(stage: Stage, cluster: str) -> Iterator[str]:
         part.stop(timeout_s=60)
 
 
-def _await_ready(part: Part) -> None:
+def _await_ready(part: ProductPart) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while obstacle := part.find_obstacle():
         if not part.is_alive() or time.monotonic() > deadline:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.aged_lake import World
 from bench.records import make_records
-from lab.aged_lake import World
 from zklake.events.envelope import Event, Stat, encode
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import KafkaError
 
-from bench.wire import TIMEOUT_S, Connection, frame, pack_string
+from lab.wire import TIMEOUT_S, Connection, frame, pack_string
 from zklake.errors import LabError
 
 _OFFSET_COMMIT, _OFFSET_COMMIT_VERSION = 8, 5

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
-from bench.wire import TIMEOUT_S, Connection, frame, pack_string
-from lab.leash import Leash
+from lab.wire import TIMEOUT_S, Connection, frame, pack_string
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
 
 _PRODUCE, _PRODUCE_VERSION = 0, 3
 _ACKS_OF_LEADER = 1
@@ -54,10 +54,12 @@ class Part(NamedTuple):
         return next(filter(None, errors), 0)
 
 
-def start_producer(bootstrap: str, topics: Sequence[str], seconds: float, log_file: Path) -> Leash:
+def start_producer(
+    bootstrap: str, topics: Sequence[str], seconds: float, log_file: Path
+) -> ChildProcess:
     """The process; it dies with us."""
     options = [bootstrap, str(seconds), *topics]
-    return Leash([sys.executable, "-m", "bench.producer", *options], log_file)
+    return ChildProcess([sys.executable, "-m", "bench.producer", *options], log_file)
 
 
 def produce(bootstrap: str, topics: Sequence[str], seconds: float) -> None:

@@ -46,13 +46,13 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
 def _start(stage: Stage, root: str, cluster: str) -> float:
     """Seconds of one `zklake watch --once`, interpreter and imports included."""
     began = time.monotonic()
-    leash = stage.watch(root, cluster, "--once")
-    while leash.is_alive():
+    watcher = stage.watch(root, cluster, "--once")
+    while watcher.is_alive():
         if time.monotonic() - began > _PATIENCE_S:
-            leash.kill()
+            watcher.kill()
         time.sleep(0.01)
-    if leash.exit_code != 0:
-        raise LabError(f"watch --once ended with {leash.exit_code}:\n{leash.tail()}")
+    if watcher.exit_code != 0:
+        raise LabError(f"watch --once ended with {watcher.exit_code}:\n{watcher.tail()}")
     return time.monotonic() - began
 
 

@@ -26,12 +26,12 @@ from bench.stage import Stage, name_cluster
 from bench.tail import Tail
 from bench.turns import Turn, Turns
 from lab.cluster import Cluster
-from lab.leash import Leash
 from lab.ports import find_free_ports
 from watcher.sampling.brokers import AT_ONCE, Brokers
 from zklake.errors import LabError
 from zklake.events.envelope import Event
 from zklake.name_patterns import Names
+from zklake.supervision.child_process import ChildProcess
 
 _BROKERS = 3
 _PER_TOPIC = 500
@@ -105,7 +105,7 @@ class _Watcher:
         command += [sys.executable, "-m", "zklake", "watch", "--cluster", name]
         command += ["--zookeeper", cluster.zookeeper_connect, "--log", cluster.bootstrap]
         command += ["--http", self._address]
-        self._leash = Leash(command, stage.directory / f"{name}.log")
+        self._process = ChildProcess(command, stage.directory / f"{name}.log")
         self._tail = Tail(cluster.bootstrap, name)
         # One reading for all: each event is needed, also those behind the one that is waited for.
         self._events = self._tail.read(_LIMIT_S)
@@ -119,18 +119,18 @@ class _Watcher:
         return seen, self._turns.sum_up()[1:]
 
     def _see(self, offset: int, commit: Callable[[int], float]) -> Seen:
-        used, began = read_cpu_s(self._leash.pid), time.monotonic()
+        used, began = read_cpu_s(self._process.pid), time.monotonic()
         committing_s, turn_before_s = commit(offset), self._read_turn_s()
         told = self._wait_for_turn()
         reading_s = time.time() - told.observed_at_ms / 1000
-        cores = (read_cpu_s(self._leash.pid) - used) / (time.monotonic() - began)
-        memory_mib = read_rss_bytes(self._leash.pid) / 2**20
+        cores = (read_cpu_s(self._process.pid) - used) / (time.monotonic() - began)
+        memory_mib = read_rss_bytes(self._process.pid) / 2**20
         return Seen(committing_s, turn_before_s, reading_s, cores, memory_mib)
 
     def _wait_for_turn(self) -> Event:
         told = next((event for _, event in self._events if self._turns.note(event)), None)
         if told is None:
-            raise LabError(f"the watcher did not sample for long enough:\n{self._leash.tail()}")
+            raise LabError(f"the watcher did not sample for long enough:\n{self._process.tail()}")
         return told
 
     def _read_turn_s(self) -> float:
@@ -141,7 +141,7 @@ class _Watcher:
     def close(self) -> None:
         """End the watcher."""
         self._tail.close()
-        self._leash.stop()
+        self._process.stop()
 
 
 def _tell(

@@ -19,9 +19,9 @@ from kazoo.client import KazooClient
 
 from bench.tail import Tail
 from lab.cluster import Cluster
-from lab.leash import Leash
 from lab.zookeeper import ZooKeeperServer
 from zklake.errors import LabError
+from zklake.supervision.child_process import ChildProcess
 
 _MULTI = 200
 # The lab's servers are made to start fast: their JVM compiles once and quickly. One that answers
@@ -80,26 +80,26 @@ class Stage:
             _fill(client, znodes)
         return root
 
-    def watch(self, root: str, cluster: str, *options: str) -> Leash:
+    def watch(self, root: str, cluster: str, *options: str) -> ChildProcess:
         """Start `zklake watch` as a user would; of a tree whose brokers are not there."""
         command = ["env", "ZKLAKE_WATCHER__SAMPLING=false", sys.executable, "-m", "zklake", "watch"]
         command += ["--zookeeper", root]
         command += ["--log", self.cluster.bootstrap, "--cluster", cluster, "--take-over"]
-        return Leash([*command, *options], self.directory / f"{cluster}.log")
+        return ChildProcess([*command, *options], self.directory / f"{cluster}.log")
 
     @contextmanager
-    def watching(self, root: str) -> Iterator[tuple[Leash, Tail]]:
+    def watching(self, root: str) -> Iterator[tuple[ChildProcess, Tail]]:
         """A watcher that is in sync, and the log it writes."""
         cluster = name_cluster()
-        leash = self.watch(root, cluster, "--http", "127.0.0.1:0")
+        watcher = self.watch(root, cluster, "--http", "127.0.0.1:0")
         tail = Tail(self.cluster.bootstrap, cluster)
         try:
             if not tail.wait(lambda event: event.op == "in_sync", 120):
-                raise LabError(f"the watcher did not come into sync:\n{leash.tail()}")
-            yield leash, tail
+                raise LabError(f"the watcher did not come into sync:\n{watcher.tail()}")
+            yield watcher, tail
         finally:
             tail.close()
-            leash.stop()
+            watcher.stop()
 
 
 @contextmanager

@@ -30,8 +30,8 @@ from dashboard.pages import PAGES
 from dashboard.pulse import Pulse, PulseTaker
 from dashboard.rendering import render, render_error
 from dashboard.security import Guard
-from dashboard.tables import Tables
 from dashboard.times import read_span
+from delta_tables.live.tables import Tables
 from zklake.errors import QueryError, ZklakeError
 
 _STATIC = Path(__file__).parent / "static"

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from dashboard.times import Span, write_time
+from delta_tables.live.span import Span
+from zklake.times import write_time
 
 _STEPS = (1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)
 _DAY = 86_400

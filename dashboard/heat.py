@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from dashboard.times import Span, write_time
+from delta_tables.live.span import Span
+from zklake.times import write_time
 
 _HOUR, _DAY = 3600, 86_400
 _WIDTHS = (_HOUR, 2 * _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR, _DAY)

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Collection
 from starlette.concurrency import run_in_threadpool
 
 from dashboard.pulse import Pulse, PulseTaker
-from dashboard.tables import Tables
-from dashboard.times import write_time
+from delta_tables.live.tables import Tables
+from zklake.times import write_time
 
 _BEAT_S = 15.0
 

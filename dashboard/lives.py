@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, Named, choose
-from dashboard.tables import Row, Tables
 from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.live.tables import Row, Tables
 
 # One czxid is one life of a registration; its address may change within it. A time that is not
 # known is long ago.

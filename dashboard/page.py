@@ -14,8 +14,9 @@ from dashboard.openapi.params import SPAN, Param
 from dashboard.openapi.shapes import Shape
 from dashboard.options import Options
 from dashboard.pulse import Pulse
-from dashboard.tables import Tables
-from dashboard.times import Span, write_time
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Tables
+from zklake.times import write_time
 
 Data = dict[str, Any]
 

@@ -11,12 +11,13 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from dashboard.openapi.shapes import Instant
 from dashboard.options import Options
-from dashboard.tables import Tables
-from dashboard.times import write_time
+from delta_tables.live.freshness import read_sampled_at, read_watermark
+from delta_tables.live.tables import Tables
+from zklake.times import write_time
 
 State = Literal["up", "not ready", "down"]
 _STATES: tuple[State, ...] = get_args(State)
@@ -60,8 +61,7 @@ class PulseTaker:
         """How it is now."""
         now = datetime.now(UTC)
         parts = self._ask_parts(now.replace(microsecond=0))
-        watermark = self._tables.derive("watermark", ("znode_events",), self._read_watermark)
-        sampled = self._find_sampled()
+        watermark, sampled = read_watermark(self._tables), read_sampled_at(self._tables)
         age = (now - watermark).total_seconds() if watermark else None
         is_stale = age is not None and age > self._options.stale_after_s
         complaints = [*_complain_lake(watermark, is_stale=is_stale), *_complain_parts(parts)]
@@ -81,21 +81,6 @@ class PulseTaker:
             finally:
                 self._lock.release()
         return tuple(self._parts.values())
-
-    def _read_watermark(self) -> datetime | None:
-        """The time of the last event, by the statistics in Delta's log."""
-        events = self._tables.get("znode_events")
-        if events is None:
-            return None
-        actions: Any = events.get_add_actions(flatten=True)
-        name = "max.observed_at_ms"
-        known = actions.column(name).to_pylist() if name in actions.schema.names else []
-        values = [value for value in known if value is not None]
-        return datetime.fromtimestamp(max(values) / 1000, UTC) if values else None
-
-    def _find_sampled(self) -> datetime | None:
-        sql = "SELECT max(confirmed_at) AS at FROM log_ends WHERE is_open"
-        return next((row["at"] for row in self._tables.query(sql, "log_ends")), None)
 
 
 def _ask(name: str, address: str, before: Part | None, now: datetime) -> Part:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Shape, say
-from dashboard.tables import Row, Tables
-from dashboard.times import Span
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Row, Tables
 from delta_tables.views import VIEWS
 
 _REBALANCES = """

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from dashboard.tables import Row, Tables
-from dashboard.times import Span
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Row, Tables
 
 # So many of one group within so long are a storm.
 _STORM, _STORM_S = 5, 600

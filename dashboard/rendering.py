@@ -14,7 +14,8 @@ from dashboard.options import Options
 from dashboard.page import Asked, Data, Page, write_link
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse
-from dashboard.times import CHOICES, write_duration, write_time
+from dashboard.times import CHOICES
+from zklake.times import write_duration, write_time
 
 _UNITS = ("", "k", "M", "G", "T", "P", "E")
 

@@ -9,8 +9,8 @@ from math import ceil
 from typing import Any
 
 from dashboard.openapi.shapes import Named, say
-from dashboard.tables import Row, Tables
-from dashboard.times import Span
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Row, Tables
 
 _POINTS = 150
 # A minute is as fine as the table is; below an hour its steps are shown.

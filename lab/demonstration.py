@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from lab.cluster import Cluster
-from lab.first_light import tell_first_light
-from lab.part import Addresses, Part, Site, build_parts
-from lab.product import Product, Rows
-from lab.run_directory import RunDirectory
+from lab.first_light import Rows, tell_first_light
+from lab.kept_choices import choose_port
 from lab.shop import Shop
 from lab.story_loop import StoryLoop
-from lab.supervision import Supervisor, explain_briefly
 from zklake.errors import LabError
+from zklake.supervision.part import Addresses, ProductPart, Site, build_parts
+from zklake.supervision.product import Product
+from zklake.supervision.run_directory import RunDirectory
+from zklake.supervision.supervisor import Supervisor, explain_briefly
 
 CLUSTER = "lab"
 # Pages shall live: more often than by default.
@@ -54,7 +56,7 @@ class Demonstration:
             brokers,
             directory=directory.path / "cluster",
             logs=directory.logs,
-            choose_port=directory.choose_port,
+            choose_port=partial(choose_port, directory),
             say=say,
         )
         self._shop = Shop(self._cluster, seed=self._seed, say=say)
@@ -86,7 +88,9 @@ class Demonstration:
         """A broker dies and comes back; returns the rows that tell of it."""
         try:
             with self._supervisor.hold(self._cluster.brokers[-1].name):
-                return tell_first_light(self._cluster, self.product, self._made_at, self._say, show)
+                return tell_first_light(
+                    self._cluster, self.product.site, self._made_at, self._say, show
+                )
         except LabError as error:
             if must_succeed:
                 raise
@@ -98,10 +102,10 @@ class Demonstration:
         return StoryLoop(self._shop, self._supervisor, seed=self._seed, say=self._say)
 
 
-def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[Part]:
-    watch, stream = (f"127.0.0.1:{directory.choose_port(name)}" for name in ("watch", "stream"))
+def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[ProductPart]:
+    watch, stream = (f"127.0.0.1:{choose_port(directory, name)}" for name in ("watch", "stream"))
     page = wishes.dashboard_http
-    page = page or f"127.0.0.1:{directory.choose_port('dashboard', _DASHBOARD_PORT)}"
+    page = page or f"127.0.0.1:{choose_port(directory, 'dashboard', _DASHBOARD_PORT)}"
     interval = wishes.sample_interval_s or SAMPLE_INTERVAL_S
     return build_parts(
         site,

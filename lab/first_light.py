@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
+from delta_tables.reading import read_rows
 from lab.cluster import Cluster
-from lab.product import Product, Rows
+from zklake.errors import LabError, QueryError
+from zklake.supervision.part import Site
+
+_POLL_S = 0.25
+
+Rows = list[dict[str, Any]]
 
 LIVES = (
     "SELECT broker_id, broker_epoch, valid_from_at, valid_to_at, is_open, ended_by "
@@ -16,7 +24,7 @@ LIVES = (
 
 def tell_first_light(
     cluster: Cluster,
-    product: Product,
+    site: Site,
     since: datetime,
     say: Callable[[str], None],
     show: Callable[[Rows], None],
@@ -27,8 +35,8 @@ def tell_first_light(
     """
 
     def wait_for(what: str, wanted: set[int]) -> Rows:
-        rows = product.wait_for(
-            what, LIVES, lambda rows: _find_living(_select(rows, since)) == wanted
+        rows = wait_for_rows(
+            site, what, LIVES, lambda rows: _find_living(_select(rows, since)) == wanted
         )
         show(_select(rows, since))
         return _select(rows, since)
@@ -42,6 +50,27 @@ def tell_first_light(
     say(f"starting broker {victim.broker_id} again")
     victim.start()
     return wait_for("its new life", ids)
+
+
+def wait_for_rows(
+    site: Site, what: str, sql: str, is_enough: Callable[[Rows], bool], timeout_s: float = 300.0
+) -> Rows:
+    """Ask the lake again and again until the rows are there."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        rows = _read(site, sql)
+        if is_enough(rows):
+            return rows
+        time.sleep(_POLL_S)
+    raise LabError(f"{what}: not seen in the lake {site.lake} within {timeout_s:.0f} s")
+
+
+def _read(site: Site, sql: str) -> Rows:
+    """No rows while a table is still missing."""
+    try:
+        return read_rows(site.lake, site.cluster, sql)
+    except QueryError:
+        return []
 
 
 def _select(rows: Rows, since: datetime) -> Rows:

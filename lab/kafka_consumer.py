@@ -16,9 +16,8 @@ from threading import Event
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from lab.leash import Leash
 from lab.server import Place, Startable
-from zklake.errors import LabError
+from zklake.supervision.restartable import RestartableProcess
 
 # The least that brokers allow; a crash is noticed after it.
 _SESSION_MS = 6_000
@@ -27,7 +26,7 @@ _HEARTBEAT_MS = 200
 _POLL_S = 0.1
 
 
-class KafkaMember(Startable):
+class KafkaMember(RestartableProcess, Startable):
     """One member; the broker gives it an id that begins with `client_id`."""
 
     def __init__(
@@ -43,7 +42,7 @@ class KafkaMember(Startable):
         """Nothing starts yet."""
         self.client_id = client_id
         self._place = Place(log_file.parent if log_file else None)
-        self.log_file = log_file or self._place.path / f"{client_id}.log"
+        super().__init__(client_id, log_file or self._place.path / f"{client_id}.log")
         self._arguments = [
             f"--bootstrap={bootstrap}",
             f"--group={group}",
@@ -51,45 +50,20 @@ class KafkaMember(Startable):
             f"--topic={topic}",
             f"--commit-ms={commit_ms}",
         ]
-        self._leash: Leash | None = None
-
-    @property
-    def exit_code(self) -> int | None:
-        """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
-
-    def is_alive(self) -> bool:
-        """Whether it runs."""
-        return self._leash is not None and self._leash.is_alive()
 
     def start(self, timeout_s: float = 30.0) -> None:
         """Start the process; when it is a member, the brokers know."""
-        if self._leash is not None and self._leash.is_alive():
-            raise LabError(f"{self.client_id} already runs (pid {self._leash.pid})")
-        self._leash = Leash([sys.executable, "-m", __name__, *self._arguments], self.log_file)
+        self._run([sys.executable, "-m", __name__, *self._arguments])
 
     def stall(self) -> None:
         """It reads and commits no more, and stays what it is."""
-        os.kill(self._running().pid, signal.SIGUSR1)
-
-    def stop(self, timeout_s: float = 10.0) -> None:
-        """SIGTERM: a last commit, and it leaves the group."""
-        self._running().stop(timeout_s)
-
-    def kill(self) -> None:
-        """SIGKILL: it is a member until its session times out."""
-        self._running().kill()
+        os.kill(self.pid, signal.SIGUSR1)
 
     def close(self) -> None:
         """End it for good, at once."""
-        if self._leash is not None and self._leash.is_alive():
+        if self.is_alive():
             self.kill()
         self._place.clear()
-
-    def _running(self) -> Leash:
-        if self._leash is None:
-            raise LabError(f"{self.client_id} was never started: call start() first")
-        return self._leash
 
 
 def consume(options: argparse.Namespace, stopping: Event, stalling: Event) -> None:

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lab.leash import Leash
 from zklake.errors import LabError
 from zklake.java import require_java
+from zklake.supervision.restartable import RestartableProcess
 
 # C1 only and the serial collector: a small server on a busy machine starts in half the time.
 _JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true")
@@ -67,7 +67,7 @@ class Startable(ABC):
         self.close()
 
 
-class Server(Startable):
+class Server(RestartableProcess, Startable):
     """One JVM on one directory and one port; the same ones again after a restart."""
 
     # Beside what this process has.
@@ -80,8 +80,7 @@ class Server(Startable):
         self.address = f"127.0.0.1:{port}"
         self._place = Place(directory)
         self.directory = self._place.path
-        self.log_file = self.directory / "server.log"
-        self._leash: Leash | None = None
+        super().__init__(f"{name} on {self.address}", self.directory / "server.log")
         self._has_answered = False
 
     @abstractmethod
@@ -92,62 +91,23 @@ class Server(Startable):
     def is_ready(self) -> bool:
         """Whether the server truly answers."""
 
-    @property
-    def pid(self) -> int:
-        """The JVM's process id."""
-        return self._running().pid
-
-    def is_alive(self) -> bool:
-        """Whether the JVM runs (a paused one does)."""
-        return self._leash is not None and self._leash.is_alive()
-
-    @property
-    def exit_code(self) -> int | None:
-        """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
-
     def find_obstacle(self) -> str | None:
         """What speaks against it; once it has answered since its launch, it is not asked again."""
         self._has_answered = self._has_answered or self.is_ready()
         return None if self._has_answered else "does not answer yet"
 
-    def is_awake(self) -> bool:
-        """Whether the JVM runs and is not paused."""
-        return self.is_alive() and not self._running().is_paused
-
     def launch(self) -> None:
         """Start the JVM and do not wait for it."""
-        if self.is_alive():
-            raise LabError(f"{self.name} on {self.address} already runs (pid {self.pid})")
+        self._check_idle()
         self._has_answered = False
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         java = ["env", *variables, _find_java()] if variables else [_find_java()]
-        self._leash = Leash([*java, *_JVM_OPTIONS, *self.command()], self.log_file)
+        self._run([*java, *_JVM_OPTIONS, *self.command()])
 
     def start(self, timeout_s: float = 60.0) -> None:
         """Start the JVM and wait until it answers."""
         self.launch()
         wait_until(self.is_ready, [self], "answer", timeout_s)
-
-    def kill(self) -> None:
-        """Kill -9."""
-        self._running().kill()
-
-    def ask_to_stop(self) -> None:
-        """SIGTERM, without waiting."""
-        self._running().ask_to_stop()
-
-    def stop(self, timeout_s: float = 10.0) -> None:
-        """SIGTERM, then kill -9 when that takes too long."""
-        self._running().stop(timeout_s)
-
-    def pause(self) -> None:
-        """SIGSTOP: sockets stay open, nothing answers."""
-        self._running().pause()
-
-    def resume(self) -> None:
-        """SIGCONT."""
-        self._running().resume()
 
     def restart(self, timeout_s: float = 60.0) -> None:
         """Stop if it runs, then start on the same data and port."""
@@ -163,17 +123,12 @@ class Server(Startable):
 
     def describe_end(self) -> str:
         """Name, state and the last lines of the log, for an error message."""
-        if self._leash is None:
-            return f"{self.name} on {self.address} was never started"
-        code = self._leash.exit_code
+        if self._process is None:
+            return f"{self._title} was never started"
+        code = self._process.exit_code
         state = "runs" if code is None else f"ended with code {code}"
-        head = f"{self.name} on {self.address} {state}; the end of its log:"
-        return f"{head}\n{self._leash.tail()}"
-
-    def _running(self) -> Leash:
-        if self._leash is None:
-            raise LabError(f"{self.name} on {self.address} was never started: call start() first")
-        return self._leash
+        head = f"{self._title} {state}; the end of its log:"
+        return f"{head}\n{self._process.tail()}"
 
 
 @functools.cache

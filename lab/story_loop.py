@@ -26,8 +26,8 @@ from lab.stories.config_acts import AlterConfig
 from lab.stories.group_acts import CrashMember, StopMember, name_member
 from lab.stories.kafka_group_acts import LeaveKafkaGroup
 from lab.stories.step import Pause, Step
-from lab.supervision import Supervisor, explain_briefly
 from lab.waves import Waves
+from zklake.supervision.supervisor import Supervisor, explain_briefly
 
 _REST = Pause(45_000)
 _GUEST, _KAFKA_GUEST = "c", "two"

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.aged_lake import Size, World, age_lake
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from lab.aged_lake import Size, World, age_lake
 
 CLUSTER = "kafka"
 # Ten days, so that something is older than a week; sixty commits on the last one.

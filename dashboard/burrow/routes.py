@@ -22,9 +22,9 @@ from dashboard.burrow.addresses import ADDRESSES, split
 from dashboard.burrow.question import UNKNOWN, Answer, Question, refuse
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
-from dashboard.tables import Tables
-from dashboard.times import read_moment
 from delta_tables.burrow_sight import Sight
+from delta_tables.live.span import read_moment
+from delta_tables.live.tables import Tables
 from zklake.errors import QueryError, ZklakeError
 
 _READS = {"allow": "GET, HEAD"}

@@ -13,10 +13,10 @@ from dashboard.metrics.groups import Group
 from dashboard.metrics.snapshot import Things
 from dashboard.metrics.topics import Ends
 from dashboard.pulse import Pulse
-from dashboard.tables import Tables
 from delta_tables.burrow import STATUS_CODES, GroupStatus, PartitionStatus
 from delta_tables.burrow_reading import read_groups
 from delta_tables.burrow_sight import Sight
+from delta_tables.live.tables import Tables
 
 # The last event is the moment at which it judges.
 JUDGE_READS = (

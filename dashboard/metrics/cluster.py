@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dashboard.lives import list_lives
 from dashboard.pages.topics import list_topics
-from dashboard.tables import Row, Tables
+from delta_tables.live.tables import Row, Tables
 
 READS = (
     "broker_membership",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 from dashboard.metrics import group_sql
 from dashboard.metrics.groups import Commits, Group, GroupTopic, Key, Owner, Partition, Sums
-from dashboard.tables import Row, Tables
+from delta_tables.live.tables import Row, Tables
 
 LAG_READS = ("offset_lag",)
 UNSAMPLED_READS = ("consumer_offsets", "ownership_history")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from dashboard.statuses import write_severity
 from delta_tables.reading import quote
+from delta_tables.statuses import write_severity
 
 HAS_LAG = "SELECT topic FROM offset_lag WHERE is_open LIMIT 1"
 _COMMITTED = "CASE WHEN committed_offset >= 0 THEN committed_offset END AS committed_offset"

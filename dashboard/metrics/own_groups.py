@@ -8,7 +8,7 @@ from dashboard.metrics.family import Family, Shape
 from dashboard.metrics.groups import Group, Partition
 from dashboard.metrics.now import GroupNow
 from dashboard.metrics.topics import Ends
-from dashboard.statuses import ORDER
+from delta_tables.statuses import ORDER
 
 _C = "cluster"
 _GROUP_LABELS = ("coordinator", "group_id")

@@ -14,7 +14,7 @@ from dashboard.metrics.exposition import choose_form
 from dashboard.metrics.scrape import scrape
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 from zklake.errors import ZklakeError
 
 

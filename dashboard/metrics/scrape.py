@@ -18,7 +18,7 @@ from dashboard.metrics.own_cluster import LEFT_OUT
 from dashboard.metrics.snapshot import Snapshot, Things, name_reads, take_snapshot
 from dashboard.options import MetricOptions
 from dashboard.pulse import Pulse
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 from zklake.name_patterns import Names
 
 

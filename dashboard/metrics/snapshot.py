@@ -16,8 +16,8 @@ from dashboard.metrics.family import Family, Level, MetricSet
 from dashboard.metrics.group_reading import GroupReader, list_reads
 from dashboard.metrics.groups import Group, Partition
 from dashboard.options import MetricOptions
-from dashboard.statuses import ORDER
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
+from delta_tables.statuses import ORDER
 from zklake.name_patterns import Names
 
 T = TypeVar("T")

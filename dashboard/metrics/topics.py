@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dashboard.pages.topics import list_topics
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 
 _POLICIES = """
 SELECT entity_name AS topic, value

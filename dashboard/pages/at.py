@@ -8,8 +8,8 @@ from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.rows import describe_table
 from dashboard.openapi.shapes import Either, Instant, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.times import read_moment, write_time, write_timestamp
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.live.span import read_moment, write_timestamp
 from delta_tables.moments import (
     Moment,
     find_doubts,
@@ -19,6 +19,7 @@ from delta_tables.moments import (
 from delta_tables.reading import quote
 from delta_tables.table import Table
 from zklake.errors import LakeError
+from zklake.times import write_time
 
 _SECTIONS = (
     "broker_membership",

@@ -12,8 +12,8 @@ from dashboard.lives import LIFE, list_lives
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, Named, say
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import Row
-from dashboard.times import write_duration
+from delta_tables.live.tables import Row
+from zklake.times import write_duration
 
 _READS = ("broker_membership", "controller", "partition_state", "topics")
 # ZooKeeper counts sessions in signed numbers and writes them unsigned.

@@ -6,7 +6,7 @@ from dashboard.openapi.params import Param
 from dashboard.openapi.rows import WORDS
 from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import Row
+from delta_tables.live.tables import Row
 
 _READS = ("config_history", "admin_operations", "topics", "cluster_state")
 _SHOWN = 300

@@ -16,10 +16,10 @@ from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import EMPTY, GROUP, list_groups
 from dashboard.rebalance_costs import REBALANCE, load_rebalances
 from dashboard.series import SERIES, load_lag
-from dashboard.tables import Row
-from dashboard.times import write_duration
+from delta_tables.live.tables import Row
 from delta_tables.reading import quote
 from zklake.errors import QueryError
+from zklake.times import write_duration
 
 _READS = (
     "offset_lag",

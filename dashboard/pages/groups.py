@@ -10,9 +10,9 @@ from dashboard.openapi.params import Param
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, Named, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.statuses import ORDER, name_severity, write_severity
-from dashboard.tables import Row, Tables
+from delta_tables.live.tables import Row, Tables
 from delta_tables.reading import quote
+from delta_tables.statuses import ORDER, name_severity, write_severity
 
 READS = ("offset_lag", "consumer_membership", "ownership_history", "consumer_offsets", "rebalances")
 

@@ -11,9 +11,9 @@ from dashboard.openapi.shapes import Instant, Maybe
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import GROUP, READS, STATUS_COUNT, count_statuses, list_groups
 from dashboard.series import SERIES, load_lag
-from dashboard.tables import Row
-from dashboard.times import write_duration
+from delta_tables.live.tables import Row
 from delta_tables.reading import quote
+from zklake.times import write_duration
 
 _READS = (
     *READS,

@@ -9,8 +9,8 @@ from typing import Any
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import NAMES, Row
 from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.live.tables import NAMES, Row
 
 _GAPS = """
 SELECT gap_id, reason, path, coalescing, lives, missed, valid_from_at, valid_to_at, is_open,

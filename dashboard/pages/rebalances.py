@@ -14,8 +14,8 @@ from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page, write_link
 from dashboard.rebalance_counts import HEATED, SHOWN, Counts
 from dashboard.series import choose_step
-from dashboard.tables import Row
-from dashboard.times import write_duration, write_time
+from delta_tables.live.tables import Row
+from zklake.times import write_duration, write_time
 
 _LATEST = """
 SELECT coordinator, group_id, valid_from_at, valid_to_at, trigger, trigger_member_id,

@@ -10,10 +10,10 @@ from dashboard.charts import Bar, Lane, draw_lanes
 from dashboard.openapi.params import Param
 from dashboard.openapi.rows import describe_rows
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import Row
-from dashboard.times import write_duration
+from delta_tables.live.tables import Row
 from delta_tables.reading import quote
 from zklake.errors import QueryError
+from zklake.times import write_duration
 
 _READS = (
     "topics",

@@ -6,7 +6,7 @@ from dashboard.listing import describe_list, list_page, list_params
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Named, say
 from dashboard.page import Asked, Data, Page
-from dashboard.tables import Row, Tables
+from delta_tables.live.tables import Row, Tables
 
 _READS = (
     "topics",

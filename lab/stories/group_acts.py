@@ -133,7 +133,7 @@ class FreezeMember(MemberAct):
     fact: ClassVar[str] = "member_left"
 
     def perform(self, stage: Stage) -> Fields:
-        stage.members[self.member_id].freeze()
+        stage.members[self.member_id].pause()
         stage.wait_until_gone(self.registration)
         return {"how": "freeze"}
 
@@ -146,7 +146,7 @@ class ThawMember(MemberAct):
     topic: str
 
     def perform(self, stage: Stage) -> Fields:
-        stage.members[self.member_id].thaw()
+        stage.members[self.member_id].resume()
         stage.patience.wait_for(lambda: stage.read(self.registration), self.registration)
         return {"subscription": {self.topic: 1}, "commits": True}
 

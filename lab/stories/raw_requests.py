@@ -5,16 +5,15 @@ Knows Kafka's wire format as far as two requests need it, and nothing of stories
 
 from __future__ import annotations
 
-import socket
 import struct
 from collections.abc import Mapping, Sequence
 
 from confluent_kafka import KafkaError
 
+from lab.wire import Connection, frame, pack_string
 from zklake.errors import LabError
 
 _ALTER_REASSIGNMENTS, _ALTER_QUOTAS = 45, 49
-_CLIENT = b"zklake-lab"
 _TIMEOUT_S = 30.0
 _NO_TAGS = b"\0"
 
@@ -39,9 +38,9 @@ def alter_quotas(
     address: str, entity_type: str, entity: str, changes: Mapping[str, float | None]
 ) -> None:
     """Set quotas of one entity, or remove those that are None (AlterClientQuotas v0, KIP-546)."""
-    named = struct.pack(">i", 1) + _pack_string(entity_type) + _pack_string(entity)
+    named = struct.pack(">i", 1) + pack_string(entity_type) + pack_string(entity)
     ops = [
-        _pack_string(key) + struct.pack(">d?", value or 0.0, value is None)
+        pack_string(key) + struct.pack(">d?", value or 0.0, value is None)
         for key, value in changes.items()
     ]
     entries = struct.pack(">i", 1) + named + struct.pack(">i", len(ops)) + b"".join(ops)
@@ -51,19 +50,11 @@ def alter_quotas(
     _refuse(error, f"to set {dict(changes)} of {entity_type} {entity}")
 
 
-def _ask(address: str, api_key: int, rest: bytes) -> bytes:
-    """One request; returns the answer after its correlation id."""
-    host, _, port = address.rpartition(":")
-    head = struct.pack(">hhih", api_key, 0, 1, len(_CLIENT)) + _CLIENT
-    with socket.create_connection((host, int(port)), _TIMEOUT_S) as connection:
-        connection.sendall(struct.pack(">i", len(head + rest)) + head + rest)
-        with connection.makefile("rb") as stream:
-            (length,) = struct.unpack(">i", stream.read(4))
-            return stream.read(length)[4:]
-
-
-def _pack_string(text: str) -> bytes:
-    return struct.pack(">h", len(text.encode())) + text.encode()
+def _ask(address: str, api_key: int, body: bytes) -> bytes:
+    """One request of version 0; returns the answer after its correlation id."""
+    with Connection(address, _TIMEOUT_S) as connection:
+        (answer,) = connection.ask([frame(api_key, 0, body)])
+    return answer
 
 
 def _pack_text(text: str) -> bytes:

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.leash import Leash
 from lab.server import Place, Startable
 from lab.zookeeper_consumer.registration import name_suffix
 from lab.zookeeper_consumer.subscription import build_subscription, list_thread_ids
 from zklake.errors import LabError
+from zklake.supervision.restartable import RestartableProcess
 
 _POLL_S = 0.05
 _FIRST_REBALANCE_ENDS = frozenset({"rebalanced", "gave_up", "no_brokers"})
 
 
-class ConsumerProcess(Startable):
+class ConsumerProcess(RestartableProcess, Startable):
     """One member; each `launch` is a new run of the same id, its log is appended to."""
 
     def __init__(
@@ -50,8 +50,7 @@ class ConsumerProcess(Startable):
         self.member_id = f"{group}_{suffix}"
         self.thread_ids = list_thread_ids(self.member_id, streams)
         self._place = Place(log_file.parent if log_file else None)
-        self.log_file = log_file or self._place.path / "consumer.log"
-        self._leash: Leash | None = None
+        super().__init__(self.member_id, log_file or self._place.path / "consumer.log")
         self._seen_before = 0
         options: dict[str, str | float | None] = {
             "--zookeeper": zookeeper,
@@ -76,27 +75,12 @@ class ConsumerProcess(Startable):
             *flags,
         ]
 
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._running().pid
-
-    def is_alive(self) -> bool:
-        """Whether it runs (a frozen one does)."""
-        return self._leash is not None and self._leash.is_alive()
-
-    @property
-    def exit_code(self) -> int | None:
-        """Of the last run; None while it runs, and before the first."""
-        return self._leash.exit_code if self._leash else None
-
     def launch(self) -> None:
         """Start the process and do not wait for it."""
-        if self.is_alive():
-            raise LabError(f"{self.member_id} already runs (pid {self.pid})")
+        self._check_idle()
         self._seen_before = len(self.reports())
         command = [sys.executable, "-m", "zklake", "lab", "consume", *self._arguments]
-        self._leash = Leash(command, self.log_file)
+        self._run(command)
 
     def start(self, timeout_s: float = 30.0) -> None:
         """Start, and wait until its first rebalance has ended, be it well or badly."""
@@ -109,22 +93,6 @@ class ConsumerProcess(Startable):
                     f"its log {self.log_file} ends:\n{self._running().tail()}"
                 )
             time.sleep(_POLL_S)
-
-    def stop(self, timeout_s: float = 10.0) -> None:
-        """SIGTERM: a final commit, and the session is closed."""
-        self._running().stop(timeout_s)
-
-    def kill(self) -> None:
-        """SIGKILL: its znodes stay until ZooKeeper expires the session."""
-        self._running().kill()
-
-    def freeze(self) -> None:
-        """SIGSTOP: it holds what it holds, and answers nobody."""
-        self._running().pause()
-
-    def thaw(self) -> None:
-        """SIGCONT."""
-        self._running().resume()
 
     def close(self) -> None:
         """End it for good, at once."""
@@ -142,8 +110,3 @@ class ConsumerProcess(Startable):
     def _has_rebalanced(self) -> bool:
         fresh = self.reports()[self._seen_before :]
         return any(report["event"] in _FIRST_REBALANCE_ENDS for report in fresh)
-
-    def _running(self) -> Leash:
-        if self._leash is None:
-            raise LabError(f"{self.member_id} was never started: call start() first")
-        return self._leash

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from dashboard.charts import Bar, Column, Lane, draw_columns, draw_lanes, list_ticks
-from dashboard.times import Span
+from delta_tables.live.span import Span
 
 NOW = datetime(2026, 11, 16, 12, 0, 30, tzinfo=UTC)
 HOUR = Span(NOW - timedelta(hours=1), NOW)

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from dashboard.options import Options
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 from delta_tables.reading import table_path
 from tests.dashboard.conftest import open_client
 from tests.dashboard.serving import serve

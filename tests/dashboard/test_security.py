@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from dashboard.app import build_app
 from dashboard.options import Options
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 from tests.dashboard.addresses import ADDRESSES, name_api
 from tests.dashboard.conftest import ADDRESS, open_client
 from tests.dashboard.story_lake import CLUSTER

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from dashboard.series import choose_step, load_lag
-from dashboard.tables import Tables
-from dashboard.times import Span
 from delta_tables.catalog import TABLE_BY_NAME
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Tables
 from tests.delta_tables.small_lake import write_lake
 
 START = datetime(2026, 11, 16, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from dashboard.alerts.vitals import Vitals
+from alerts.vitals import Vitals
 from dashboard.metrics.own import OWN
 from streaming.metrics import StreamMetrics
 from watcher.metrics import Numbers, build_registry

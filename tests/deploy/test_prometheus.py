@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from dashboard.statuses import ORDER
 from delta_tables.querying import check_query
 from delta_tables.reading import find_views, open_tables, query_rows
+from delta_tables.statuses import ORDER
 from tests.dashboard.story_lake import CLUSTER
 from tests.deploy.exported import DEPLOY, list_exported
 from tests.deploy.promql import WrongQuery, find_labels

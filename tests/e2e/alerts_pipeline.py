@@ -11,11 +11,11 @@ from typing import Any
 
 from delta_tables.reading import read_rows
 from lab.cluster import Cluster
-from lab.leash import Leash
-from lab.part import Part, Site
 from lab.ports import find_free_ports
 from tests.watcher.watching import wait_for
 from zklake.errors import QueryError
+from zklake.supervision.child_process import ChildProcess
+from zklake.supervision.part import ProductPart, Site
 
 NAME, GROUP, TOPIC = "shop", "readers", "orders"
 # A stream that starts on a busy machine takes minutes.
@@ -53,22 +53,22 @@ class Pipeline:
         self._directory = directory
         self._config = directory / "alerts.toml"
         self._config.write_text(_CONFIG.format(journal=directory / "journal", group=GROUP, url=url))
-        self._alerts: Leash | None = None
+        self._alerts: ChildProcess | None = None
 
-    def _build(self, directory: Path) -> Iterator[Part]:
+    def _build(self, directory: Path) -> Iterator[ProductPart]:
         watch, stream, dashboard = (f"127.0.0.1:{port}" for port in find_free_ports(3))
         log, lake = ["--log", self.site.log, "--cluster", NAME], ["--lake", self.site.lake]
         watched = ["--zookeeper", self.site.zookeeper, "--take-over"]
         sampling = {"ZKLAKE_WATCHER__HTTP": watch, "ZKLAKE_WATCHER__SAMPLE_INTERVAL_S": "1"}
-        yield Part("watch", [*log, *watched], watch, directory, sampling)
+        yield ProductPart("watch", [*log, *watched], watch, directory, sampling)
         small = {
             "ZKLAKE_STREAM__HTTP": stream,
             "ZKLAKE_STREAM__DRIVER_MEMORY": "768m",
             "ZKLAKE_STREAM__LEASE_STALE_S": "5",
         }
-        yield Part("stream", [*log, *lake], stream, directory, small)
+        yield ProductPart("stream", [*log, *lake], stream, directory, small)
         shown = [*lake, "--cluster", NAME, "--http", dashboard]
-        yield Part("dashboard", shown, dashboard, directory)
+        yield ProductPart("dashboard", shown, dashboard, directory)
 
     def launch(self) -> None:
         for part in self.parts.values():
@@ -77,7 +77,7 @@ class Pipeline:
     def launch_alerts(self) -> None:
         options = ["--lake", self.site.lake, "--cluster", NAME, "--config", str(self._config)]
         command = [sys.executable, "-c", _COMMAND, "run", *options]
-        self._alerts = Leash(command, self._directory / "alerts.log")
+        self._alerts = ChildProcess(command, self._directory / "alerts.log")
 
     def kill(self, name: str) -> None:
         """kill -9, and start it again at once."""
@@ -88,8 +88,8 @@ class Pipeline:
             self.launch_alerts()
         elif name in self.parts:
             part = self.parts[name]
-            assert part._leash is not None
-            part._leash.kill()
+            assert part._process is not None
+            part._process.kill()
             part.launch()
         else:
             zookeeper, broker = self.cluster.servers

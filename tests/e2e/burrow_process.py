@@ -9,8 +9,8 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from lab.leash import Leash
 from lab.ports import find_free_ports
+from zklake.supervision.child_process import ChildProcess
 
 PROGRAM = shutil.which("Burrow")
 CLUSTER = "lab"
@@ -76,7 +76,9 @@ class BurrowProcess:
             port=self.address.rpartition(":")[2],
         )
         (directory / "burrow.toml").write_text(config)
-        self.leash = Leash([PROGRAM, "-config-dir", str(directory)], directory / "output.log")
+        self.process = ChildProcess(
+            [PROGRAM, "-config-dir", str(directory)], directory / "output.log"
+        )
 
     def is_alive(self) -> bool:
         """Whether it answers its health check."""
@@ -100,5 +102,5 @@ class BurrowProcess:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self.leash.is_alive():
-            self.leash.kill()
+        if self.process.is_alive():
+            self.process.kill()

@@ -21,7 +21,6 @@ from dashboard.options import Options
 from delta_tables.burrow import Rules
 from delta_tables.moments import write_held
 from lab.cluster import Cluster
-from lab.part import Part
 from lab.ports import find_free_ports
 from lab.zookeeper_consumer.process import ConsumerProcess
 from lab.zookeeper_consumer.producing import produce
@@ -29,6 +28,7 @@ from tests.e2e.burrow_process import CLUSTER, BurrowProcess
 from tests.e2e.burrow_truth import Truth, read_truth
 from tests.proxy import Proxy
 from tests.watcher.watching import WatcherProcess, wait_for
+from zklake.supervision.part import ProductPart
 
 GROUP, TOPIC, PARTITIONS = "readers", "orders", 4
 RATE = 50.0
@@ -66,7 +66,7 @@ class Scene:
     cluster: Cluster
     burrow: BurrowProcess
     watcher: WatcherProcess
-    stream: Part
+    stream: ProductPart
     app: App
     # Between each of both watchers and ZooKeeper.
     proxies: tuple[Proxy, Proxy]
@@ -134,7 +134,7 @@ def open_scene(directory: Path) -> Iterator[Scene]:
         options = ["--log", cluster.bootstrap, "--cluster", CLUSTER, "--lake", lake]
         http = f"127.0.0.1:{find_free_ports(1)[0]}"
         environment = {"ZKLAKE_STREAM__HTTP": http, **_PATIENCE}
-        stream = Part("stream", options, http, directory, environment)
+        stream = ProductPart("stream", options, http, directory, environment)
         port = cluster.zookeeper.servers[0].port
         with (
             Proxy(port) as mine,
@@ -161,7 +161,7 @@ def open_scene(directory: Path) -> Iterator[Scene]:
                 stream.stop()
 
 
-def _is_ready(stream: Part) -> bool:
+def _is_ready(stream: ProductPart) -> bool:
     assert stream.is_alive(), stream.log_file.read_text()[-3000:]
     return stream.find_obstacle() is None
 

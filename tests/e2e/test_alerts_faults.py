@@ -16,7 +16,7 @@ import pytest
 
 from lab.zookeeper_consumer.process import ConsumerProcess
 from lab.zookeeper_consumer.producing import produce
-from tests.dashboard.alerts.receivers import HttpReceiver
+from tests.alerts.receivers import HttpReceiver
 from tests.e2e.alerts_pipeline import GROUP, START_S, TOPIC, Pipeline, open_pipeline
 from tests.watcher.watching import wait_for
 

@@ -132,12 +132,12 @@ def hiccup(scene: Scene) -> None:
 
 def freeze(scene: Scene) -> None:
     """SIGSTOP of both watchers, for longer than their sessions."""
-    leashes = (scene.burrow.leash, scene.watcher.leash)
-    for leash in leashes:
-        leash.pause()
+    watchers = (scene.burrow.process, scene.watcher.process)
+    for watcher in watchers:
+        watcher.pause()
     wait(PATIENCE_S)
-    for leash in leashes:
-        leash.resume()
+    for watcher in watchers:
+        watcher.resume()
     settle(scene)
 
 

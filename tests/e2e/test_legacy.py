@@ -56,7 +56,7 @@ def test_the_shapes_of_0_7_become_rows(
                 catch_up(watcher, tail)
                 legacy.write_offset(old, "g", "orders", 5, 3, position=100)
                 catch_up(watcher, tail)
-                watcher.leash.stop(30)
+                watcher.process.stop(30)
     lake = str(tmp_path / "lake")
     run_once(spark, Stream(cluster.bootstrap, name_topics(name).events, name, lake))
 

@@ -79,7 +79,7 @@ def showing(place: Path) -> Iterator[tuple[Run, Page]]:
         with launch() as browser, open_page(browser, f"http://{address}") as page:
             page.goto("/")
             yield run, page
-    assert run.leash.exit_code == 0
+    assert run.process.exit_code == 0
 
 
 def face(page: Page, run: Run, names: Sequence[str], find: Callable[[Shown], str | None]) -> None:

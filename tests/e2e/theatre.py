@@ -79,8 +79,8 @@ class Theatre:
         time.sleep(2 * SAMPLE_MS / 1000)
         with closing(LogTail(self.bootstrap, self.name)) as tail:
             catch_up(self.watcher, tail)
-            self.watcher.leash.stop(_LAST_BATCH_S)
-            assert self.watcher.leash.exit_code == 0, self.watcher.leash.tail()
+            self.watcher.process.stop(_LAST_BATCH_S)
+            assert self.watcher.process.exit_code == 0, self.watcher.process.tail()
             return [msgspec.convert(event, Event) for event in tail.read_all()]
 
 

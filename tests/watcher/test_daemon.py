@@ -63,8 +63,8 @@ def test_ready_metrics_and_a_clean_end(
         assert families["zklake_watcher_in_sync"].samples[0].value == 1
         assert families["zklake_watcher_audit_differences"].samples[0].value == 0
         started = time.monotonic()
-        watcher.leash.stop(timeout_s=15)
-        assert watcher.leash.exit_code == 0
+        watcher.process.stop(timeout_s=15)
+        assert watcher.process.exit_code == 0
         assert time.monotonic() - started < 10
         events = tail.read_all()
         tail.close()
@@ -210,7 +210,7 @@ def test_a_name_as_long_as_zookeeper_allows_does_not_stop_the_stream(
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         client.set(path, b"{ }")
         catch_up(watcher, tail)
-        watcher.leash.kill()
+        watcher.process.kill()
         watcher.start()
         client.delete(path)
         catch_up(watcher, tail)
@@ -231,10 +231,10 @@ def test_unreadable_is_said_once_and_heals(
     with WatcherProcess(zookeeper.address + chroot, cluster.bootstrap, tmp_path) as watcher:
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         catch_up(watcher, tail)
-        watcher.leash.kill()
+        watcher.process.kill()
         watcher.start()
         catch_up(watcher, tail)
-        watcher.leash.kill()
+        watcher.process.kill()
         client.set_acls("/config/users/alice", [make_acl("world", "anyone", all=True)])
         watcher.start()
         catch_up(watcher, tail)

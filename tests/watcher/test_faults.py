@@ -69,7 +69,7 @@ def test_kill_at(
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         time.sleep(0.5)
-        watcher.leash.kill()
+        watcher.process.kill()
         watcher.start(crash=(step, 3))
         watcher.wait_for_crash()
         watcher.start()
@@ -92,9 +92,9 @@ def test_sigstop_longer_than_the_session(
     ):
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
-        watcher.leash.pause()
+        watcher.process.pause()
         time.sleep(3)
-        watcher.leash.resume()
+        watcher.process.resume()
         wait_for("the gap", lambda: len([e for e in tail.poll() if e["op"] == "gap"]) > 1)
         storm.stop()
         catch_up(watcher, tail)
@@ -148,7 +148,9 @@ def test_kill_of_the_connected_server(cluster: Cluster, chroot: str, tmp_path: P
 
 def _connected(ensemble: ZooKeeperEnsemble, watcher: WatcherProcess) -> ZooKeeperServer:
     """The server that the watcher's own log says it is connected to."""
-    said = [line for line in watcher.leash.tail(200).splitlines() if "zookeeper connected" in line]
+    said = [
+        line for line in watcher.process.tail(200).splitlines() if "zookeeper connected" in line
+    ]
     return next(s for s in ensemble.servers if s.address in said[-1])
 
 
@@ -187,7 +189,7 @@ def test_kafka_away_longer_than_the_buffer(
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         (broker,) = kafka.brokers
         broker.pause()
-        wait_for("letting go", lambda: "letting go of ZooKeeper" in watcher.leash.tail(50))
+        wait_for("letting go", lambda: "letting go of ZooKeeper" in watcher.process.tail(50))
         broker.resume()
         storm.stop()
         catch_up(watcher, tail, 90)
@@ -205,7 +207,7 @@ def test_lost_topic_heals_by_a_base_frame(
     with Storm(address) as storm, WatcherProcess(address, cluster.bootstrap, tmp_path) as watcher:
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
-        watcher.leash.kill()
+        watcher.process.kill()
         last = tail.poll()[-1]["seq"]
         _lose(lost, cluster.bootstrap, watcher.cluster)
         watcher.start()

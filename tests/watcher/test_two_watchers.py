@@ -31,8 +31,8 @@ def test_take_over_fences_the_other(
         tail = LogTail(cluster.bootstrap, first.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         with WatcherProcess(address, cluster.bootstrap, tmp_path, cluster=first.cluster) as second:
-            wait_for("fenced", lambda: first.leash.exit_code is not None)
-            assert first.leash.exit_code == Fenced.exit_code, first.leash.tail()
+            wait_for("fenced", lambda: first.process.exit_code is not None)
+            assert first.process.exit_code == Fenced.exit_code, first.process.tail()
             catch_up(second, tail)
             events = tail.read_all()
             tail.close()
@@ -48,8 +48,8 @@ def test_a_clean_stop_lets_the_next_one_in_at_once(
     with WatcherProcess(address, cluster.bootstrap, tmp_path, options=()) as watcher:
         tail = LogTail(cluster.bootstrap, watcher.cluster)
         wait_for("in sync", lambda: tail.find(op="in_sync"))
-        watcher.leash.stop()
-        assert watcher.leash.exit_code == 0
+        watcher.process.stop()
+        assert watcher.process.exit_code == 0
         watcher.start()
         catch_up(watcher, tail)
         tail.close()
@@ -96,14 +96,14 @@ def supervise(
         ) as second:  # fmt: skip
             time.sleep(seconds / 2)
             wait_for("the standby", lambda: "standby" in second.log_file.read_text())
-            assert second.leash.is_alive()
-            first.leash.kill()
+            assert second.process.is_alive()
+            first.process.kill()
             first.start()
             time.sleep(seconds / 2)
             wait_for("the take-over", lambda: "log taken" in second.log_file.read_text())
             storm.stop()
             catch_up(second, tail)
-            assert first.leash.is_alive()
+            assert first.process.is_alive()
             events = tail.read_all()
             tail.close()
     # A gap event with lives counts what one gap hid under a parent; it is no gap of its own.

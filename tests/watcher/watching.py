@@ -13,7 +13,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 from kazoo.client import KazooClient
 
-from lab.leash import Leash
+from zklake.supervision.child_process import ChildProcess
 
 PATIENCE_S = 60.0
 
@@ -96,7 +96,7 @@ class WatcherProcess:
         # Samples come when they come: only who asks for them gets them.
         self._environ = {"ZKLAKE_WATCHER__SAMPLING": "false", **(environ or {})}
         self._options = options
-        self._leash: Leash | None = None
+        self._process: ChildProcess | None = None
         self.start(crash)
 
     def start(self, crash: tuple[str, int] | None = None) -> None:
@@ -106,23 +106,23 @@ class WatcherProcess:
         command = ["env", *variables, sys.executable, *program]
         command += ["watch", "--zookeeper", self.zookeeper, "--log", self.bootstrap]
         command += ["--cluster", self.cluster, "--http", "127.0.0.1:0", *self._options]
-        self._leash = Leash(command, self.log_file)
+        self._process = ChildProcess(command, self.log_file)
 
     @property
-    def leash(self) -> Leash:
-        assert self._leash is not None
-        return self._leash
+    def process(self) -> ChildProcess:
+        assert self._process is not None
+        return self._process
 
     def wait_for_crash(self) -> None:
-        wait_for("the planted crash", lambda: self.leash.exit_code is not None)
-        assert self.leash.exit_code == -9, self.leash.tail()
+        wait_for("the planted crash", lambda: self.process.exit_code is not None)
+        assert self.process.exit_code == -9, self.process.tail()
 
     def __enter__(self) -> WatcherProcess:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self.leash.is_alive():
-            self.leash.kill()
+        if self.process.is_alive():
+            self.process.kill()
 
 
 def write_mark(zookeeper: str, name: str = "mark") -> str:
@@ -144,7 +144,7 @@ def catch_up(watcher: WatcherProcess, tail: LogTail, seconds: float = PATIENCE_S
     try:
         wait_for(f"{path} in the log", lambda: tail.find(path=path), seconds)
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{watcher.leash.tail()}") from error
+        raise AssertionError(f"{error}\n{watcher.process.tail()}") from error
     wait_for("in sync", lambda: is_in_sync(tail.poll()), seconds)
 
 

@@ -276,7 +276,7 @@ def test_every_setting_is_described_and_docs_are_up_to_date() -> None:
 
 
 def test_every_variable_that_any_package_reads_is_known() -> None:
-    packages = ("zklake", "watcher", "streaming", "delta_tables", "dashboard", "lab")
+    packages = ("zklake", "watcher", "streaming", "delta_tables", "dashboard", "alerts", "lab")
     read = {
         name
         for package in packages

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dashboard.alerts.incident import Incident
+    from alerts.incident import Incident
     from zklake.settings.alert_rules import Rule
 
 
@@ -18,7 +18,7 @@ def tabulate(found: list[Incident]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _tabulate_one(one: Incident) -> list[Any]:
-    from dashboard.times import write_duration
+    from zklake.times import write_duration
 
     lasted = (one.ended_at - one.started_at).total_seconds() if one.ended_at else None
     return [
@@ -36,7 +36,7 @@ def _tabulate_one(one: Incident) -> list[Any]:
 
 def write(at: datetime | None) -> str | None:
     """A time, if there is one."""
-    from dashboard.times import write_time
+    from zklake.times import write_time
 
     return None if at is None else write_time(at)
 
@@ -66,7 +66,7 @@ def describe_test(
 
 def sum_up(rule: Rule, start: datetime, horizon: datetime, found: list[Incident]) -> str:
     """The same in one sentence."""
-    from dashboard.times import write_duration
+    from zklake.times import write_duration
 
     counts = _count(found)
     longest = counts["longest_s"]

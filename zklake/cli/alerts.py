@@ -56,7 +56,7 @@ def run(
     import signal
     import threading
 
-    from dashboard.alerts import daemon
+    from alerts import daemon
     from zklake.logs import configure_logging
 
     settings = _load(config, lake, cluster)
@@ -84,7 +84,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """Print the incidents that are open now, and the last messages."""
-    from dashboard.alerts.present import read_present
+    from alerts.present import read_present
     from zklake.cli.answers import lay_out
 
     settings = _load(config, lake, cluster)
@@ -124,7 +124,7 @@ def try_rule(
     as_json: AsJson = False,
 ) -> None:
     """Say when a rule would have fired in the past."""
-    from dashboard.alerts.looking import backtest
+    from alerts.evaluation import backtest
     from delta_tables.moments import find_doubts
     from zklake.cli.answers import print_rows
     from zklake.errors import QueryError
@@ -135,8 +135,8 @@ def try_rule(
     start, end = _read_time(since, now), _read_time(until, now)
     if start >= end:
         raise QueryError("--since must be before --until")
-    sight, found = backtest(settings.lake.path, settings.cluster, chosen, start, end)
-    if sight is None:
+    evaluation, found = backtest(settings.lake.path, settings.cluster, chosen, start, end)
+    if evaluation is None:
         raise QueryError(
             f"the lake {settings.lake.path}/{settings.cluster} has none of the tables that "
             f"{chosen.kind} reads; choose another by --lake and --cluster"
@@ -144,10 +144,10 @@ def try_rule(
     for doubt in find_doubts(settings.lake.path, settings.cluster, start):
         print(f"{write(start)}: {doubt}", file=sys.stderr)
     if as_json:
-        print(json.dumps(describe_test(chosen, start, sight.horizon, found), indent=1))
+        print(json.dumps(describe_test(chosen, start, evaluation.horizon, found), indent=1))
         return
     print_rows(*tabulate(found), "table")
-    print(sum_up(chosen, start, sight.horizon, found), file=sys.stderr)
+    print(sum_up(chosen, start, evaluation.horizon, found), file=sys.stderr)
 
 
 def choose_rule(alerts: AlertsSettings, name: str, sets: list[str]) -> Rule:
@@ -177,7 +177,7 @@ def _read_set(rule: Rule, text: str) -> tuple[str, object]:
 
 
 def _read_time(text: str, now: datetime) -> datetime:
-    from dashboard.times import read_moment
+    from delta_tables.live.span import read_moment
 
     return read_moment(f"-{text}" if _AGO.fullmatch(text) else text, now).at
 

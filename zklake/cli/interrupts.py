@@ -24,7 +24,7 @@ class Interrupts:
             signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        from lab.leash import strike_all
+        from zklake.supervision.child_process import strike_all
 
         if self.is_closing:
             # No exception: whoever waits for these processes now finds them dead, and goes on.

@@ -17,11 +17,11 @@ from zklake.errors import SettingsError
 
 if TYPE_CHECKING:
     from lab.demonstration import Wishes
-    from lab.product import Product
-    from lab.run_directory import RunDirectory
-    from lab.supervision import Supervisor
     from zklake.cli.run_display import Display
     from zklake.settings.models import Settings
+    from zklake.supervision.product import Product
+    from zklake.supervision.run_directory import RunDirectory
+    from zklake.supervision.supervisor import Supervisor
 
 _BROKERS = 3
 
@@ -74,10 +74,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run watcher, stream and dashboard, on your cluster or, without one, on an embedded one."""
-    from lab.run_directory import RunDirectory
-    from lab.supervision import Supervisor, interrupt_main
     from zklake.cli.run_display import Display
     from zklake.settings.load import load_with_origins
+    from zklake.supervision.run_directory import RunDirectory
+    from zklake.supervision.supervisor import Supervisor, interrupt_main
 
     flags = collect_flags(zookeeper=zookeeper, log=log, cluster=cluster, lake=lake)
     if http is not None:
@@ -128,9 +128,9 @@ def _check_kind(named_by: str | None, *, fresh: bool, has_flags: bool) -> None:
 
 
 def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: bool) -> None:
-    from lab.part import Addresses, Site, build_parts
-    from lab.product import Product
     from zklake.cli.stream import find_lake
+    from zklake.supervision.part import Addresses, Site, build_parts
+    from zklake.supervision.product import Product
 
     site = Site(
         settings.zookeeper.connect, settings.log.bootstrap, settings.cluster, find_lake(settings)
@@ -173,8 +173,9 @@ def _run_embedded(
     as_json: bool,
 ) -> None:
     from lab.demonstration import Demonstration
+    from lab.kept_choices import keep_brokers
 
-    display, count = means.display, means.place.keep_brokers(brokers, _BROKERS)
+    display, count = means.display, keep_brokers(means.place, brokers, _BROKERS)
     lab = Demonstration(means.place, count, means.supervisor, wishes, say=display.say)
     lab.start(means.stack)
     _announce(lab.product, means)

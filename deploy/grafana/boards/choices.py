@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.statuses import ORDER
+from delta_tables.statuses import ORDER
 from deploy.grafana.panels import Variable, Word
 
 CLUSTER = 'cluster="$cluster"'

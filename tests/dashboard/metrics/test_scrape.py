@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from dashboard.app import build_app
 from dashboard.options import MetricOptions, Options
-from dashboard.tables import Tables
+from delta_tables.live.tables import Tables
 from tests.dashboard.conftest import ADDRESS, open_client
 from tests.dashboard.story_lake import CLUSTER, tell_news, write_story
 from tests.delta_tables.small_lake import write_lake

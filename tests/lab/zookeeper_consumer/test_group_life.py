@@ -212,7 +212,7 @@ def test_a_frozen_holder_makes_the_joiner_give_up(
     both = {holder.member_id, joiner.member_id}
     holder.start()
     wait_settled(zk, group, topic, {holder.member_id})
-    holder.freeze()
+    holder.pause()
     joiner.start()
     said = [report["event"] for report in joiner.reports()]
     assert said == ["registered", "rebalancing", *["conflict"] * 4, "gave_up"]
@@ -232,7 +232,7 @@ def test_a_frozen_holder_makes_the_joiner_give_up(
     assert refused.count(-110) == 4 * 3
 
     # Thawed in time, the holder makes room; but no watch of the one who gave up fires.
-    holder.thaw()
+    holder.resume()
     half = dict.fromkeys(range(3), f"{group}_a-0")
     wait_for("the holder's release", lambda: read_owners(zk, group, topic) == half)
     assert read_members(zk, group).keys() == both
@@ -240,9 +240,9 @@ def test_a_frozen_holder_makes_the_joiner_give_up(
     assert said == [report["event"] for report in joiner.reports()]
 
     # Frozen until it expires: its departure is the event that the other has waited for.
-    holder.freeze()
+    holder.pause()
     wait_settled(zk, group, topic, {joiner.member_id})
-    holder.thaw()
+    holder.resume()
     owners = wait_settled(zk, group, topic, both)
     assert owners == expect_owners(zk, group)[topic]
     assert share(owners) == {f"{group}_a-0": 3, f"{group}_b-0": 3}
@@ -271,12 +271,12 @@ def test_a_member_thawed_after_expiry_commits_over_the_new_owner(
         wait_for("a commit", lambda: len(read_offsets(zk, group, topic)) == PARTITIONS)
         # With some way to the next commit: what it has read by then is not yet written.
         time.sleep(0.4)
-        zombie.freeze()
+        zombie.pause()
         wait_for("its expiry", lambda: not read_members(zk, group))
         heir.start()
         wait_settled(zk, group, topic, {heir.member_id})
         time.sleep(1)
-        zombie.thaw()
+        zombie.resume()
         wait_settled(zk, group, topic, {zombie.member_id, heir.member_id})
         # What it wrote over is written anew with the next messages.
         time.sleep(1)

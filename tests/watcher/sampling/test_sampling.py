@@ -21,7 +21,6 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from lab.leash import Leash
 from tests.watcher.watching import LogTail, WatcherProcess, wait_for
 from watcher.sampling.brokers import Brokers
 from watcher.sampling.group_poll import GroupPoll
@@ -29,6 +28,7 @@ from watcher.sampling.offsets_topic import OffsetsTopic
 from watcher.sampling.thinning import Taken
 from zklake.events.samples import Commit, GroupReading, TopicPartitions
 from zklake.name_patterns import Names
+from zklake.supervision.child_process import ChildProcess
 
 if TYPE_CHECKING:
     from lab.cluster import Cluster
@@ -154,8 +154,8 @@ def test_the_log_says_what_the_brokers_say(watched: Cluster, tmp_path: Path) -> 
         admin.delete_consumer_groups(["payments"])["payments"].result()
         wait_for("its end", lambda: said_states(tail.poll(), "payments")[-1].get("tombstone"))
         assert set(said_commits(tail.poll(), "payments").values()) == {None}
-        watcher.leash.stop(timeout_s=15)
-        assert watcher.leash.exit_code == 0
+        watcher.process.stop(timeout_s=15)
+        assert watcher.process.exit_code == 0
         events = tail.read_all()
         tail.close()
     _check_order(events)
@@ -255,7 +255,9 @@ class DryRun:
         self._file.touch()
         environ = [f"{name}={value}" for name, value in SAMPLING.items()]
         command = ["env", *environ, sys.executable, "-m", "zklake", "watch", "--dry-run"]
-        self.leash = Leash([*command, "--zookeeper", cluster.zookeeper_connect], self._file)
+        self.process = ChildProcess(
+            [*command, "--zookeeper", cluster.zookeeper_connect], self._file
+        )
 
     def events(self) -> list[Event]:
         lines = self._file.read_text().splitlines()
@@ -294,7 +296,7 @@ def test_a_broker_that_hangs_delays_only_its_own_partitions(
     finally:
         if not hanging.is_awake():
             hanging.resume()
-        run.leash.kill()
+        run.process.kill()
 
 
 def _find_alone(events: list[Event]) -> list[Event] | None:
@@ -322,7 +324,7 @@ def test_groups_are_polled_where_the_offsets_topic_is_denied(
         assert "authorization" in said[0]["groups"]["reason"].lower()
         assert said_commits(run.events(), "denied") == {("orders", 2): 6}
     finally:
-        run.leash.kill()
+        run.process.kill()
         consumer.close()
 
 

@@ -14,11 +14,11 @@ DEAF = "trap '' TERM; sleep 600 & echo $!; echo deaf; while :; do sleep 0.1; don
 COMMAND = """
 import sys, time
 from pathlib import Path
-from lab.leash import Leash
+from zklake.supervision.child_process import ChildProcess
 from zklake.cli.interrupts import Interrupts
 
 with Interrupts():
-    child = Leash(["sh", "-c", sys.argv[1]], Path(sys.argv[2]))
+    child = ChildProcess(["sh", "-c", sys.argv[1]], Path(sys.argv[2]))
     while "deaf" not in child.tail():
         time.sleep(0.02)
     try:

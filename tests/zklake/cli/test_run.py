@@ -7,12 +7,12 @@ import pytest
 from typer.testing import CliRunner
 
 from lab.demonstration import Wishes, _build_parts
-from lab.part import Site
-from lab.run_directory import RunDirectory
 from zklake.cli.main import app
 from zklake.cli.run import _find_wishes
 from zklake.errors import LabError, SettingsError
 from zklake.settings.load import load_with_origins
+from zklake.supervision.part import Site
+from zklake.supervision.run_directory import RunDirectory
 
 
 def run(*options: str) -> BaseException | None:

@@ -1,0 +1,23 @@
+"""The rules, one file each. A new one: its settings, its file, its line here."""
+
+from __future__ import annotations
+
+from alerts.rule import RuleKind
+from alerts.rules import (
+    broker_down,
+    controller_flap,
+    group_status,
+    offline_partition,
+    pipeline_stale,
+    rebalance_storm,
+)
+
+KINDS: tuple[RuleKind, ...] = (
+    group_status.KIND,
+    offline_partition.KIND,
+    controller_flap.KIND,
+    rebalance_storm.KIND,
+    broker_down.KIND,
+    pipeline_stale.KIND,
+)
+KIND_BY_NAME = {kind.name: kind for kind in KINDS}

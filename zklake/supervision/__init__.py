@@ -1,0 +1,1 @@
+"""Keeps the processes of `zklake run` going, on anybody's cluster. Imports nothing heavy."""
