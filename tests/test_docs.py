@@ -152,7 +152,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_files_and_tests_named_exist(path: Path) -> None:
     text = path.read_text()
-    packages = "tests|zklake|watcher|streaming|delta_tables|lab"
+    packages = "tests|zklake|watcher|streaming|delta_tables|dashboard|alerts|lab|bench|deploy"
     for name in re.findall(rf"\b(?:{packages})/[\w/]+\.py", text):
         assert (ROOT / name).is_file(), f"{path.name}: {name}"
     sources = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
