@@ -1,8 +1,8 @@
 """The process in which a question from outside runs: `python -m delta_tables.cell`.
 
-Question on stdin, answer on stdout. It gets no secret, cannot write to any file, and the kernel
-ends it when its time or memory is used up: DataFusion holds the interpreter while it works, so
-nothing in Python could.
+Question on stdin, answer on stdout. Of our secrets it gets none but the keys of a remote lake's
+store; it cannot write to any file, and the kernel ends it when its time or memory is used up:
+DataFusion holds the interpreter while it works, so nothing in Python could.
 """
 
 from __future__ import annotations

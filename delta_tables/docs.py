@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from delta_tables.catalog import TABLES
+from delta_tables.intervals import INTERVAL_COLUMNS
 from delta_tables.querying import list_columns
 from delta_tables.table import Column, Table
 from delta_tables.views import VIEWS, View
@@ -15,12 +16,19 @@ Each cluster has a lake of its own: `<lake>/<cluster>/<table>`. Every table is p
 reader protocol 1. In an interval table a row is one state of one thing: now is `WHERE is_open`, the
 state at some time is `WHERE valid_from_at <= t AND (is_open OR valid_to_at > t)`, and all rows are
 the history. Closed rows are never changed.
+
+## Shared columns
+
+Interval tables have these, or those of them that they name.
+
 """
+_COLUMNS_HEAD = ("| column | type | says |", "|---|---|---|")
 
 
 def describe() -> str:
     """The whole document."""
-    parts = [_HEAD, *(_describe_table(table) for table in TABLES)]
+    shared = [*_COLUMNS_HEAD, *map(_describe_column, INTERVAL_COLUMNS), ""]
+    parts = [_HEAD + "\n".join(shared), *(_describe_table(table) for table in TABLES)]
     return "\n".join([*parts, "# The views\n", *(_describe_view(view) for view in VIEWS)])
 
 
@@ -39,8 +47,13 @@ def _describe_table(table: Table) -> str:
         facts.append(f"partitioned by: {_names(table.partition_by)}")
     kept = "for ever" if table.retention_days is None else f"{table.retention_days} days"
     facts.append(f"kept: {kept}")
+    # Written once, at the head: each of them says the same in every table that has it.
+    once = {_describe_column(column) for column in INTERVAL_COLUMNS}
+    rows = {column.name: _describe_column(column) for column in table.columns}
+    if shared := tuple(name for name, row in rows.items() if row in once):
+        facts.append(f"[shared columns](#shared-columns): {_names(shared)}")
     lines = [f"## {table.name}\n", table.grain, "", *(f"- {fact}" for fact in facts), ""]
-    lines += ["| column | type | says |", "|---|---|---|", *map(_describe_column, table.columns)]
+    lines += [*_COLUMNS_HEAD, *(row for row in rows.values() if row not in once)]
     return "\n".join([*lines, ""])
 
 
