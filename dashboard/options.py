@@ -35,6 +35,7 @@ class Options:
     token: str | None = field(default=None, repr=False)
     allowed_hosts: tuple[str, ...] = ()
     refresh_s: float = 2.0
+    live_connections: int = 500
     stale_after_s: float = 150.0
     watcher_http: str | None = None
     stream_http: str | None = None

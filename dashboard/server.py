@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from contextlib import closing
 
 import uvicorn
 
 from dashboard.app import App
+from dashboard.connection import Patience, bind_connections
 from zklake.errors import SettingsError
 
 
 class Server(uvicorn.Server):
     """uvicorn, which would wait for ever for pages that listen for news."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, patience: Patience | None = None) -> None:
         super().__init__(
             uvicorn.Config(
                 app.asgi,
+                http=bind_connections(patience or Patience()),
+                loop="asyncio",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
                 lifespan="off",
                 ws="none",
-                limit_concurrency=200,
                 timeout_graceful_shutdown=3,
             )
         )
@@ -54,7 +57,14 @@ def listen(address: str) -> socket.socket:
     return taken
 
 
+def raise_file_limit() -> None:
+    """As many open files as we may have: 1024, the usual soft limit, are fewer than our budgets."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def serve(app: App, taken: socket.socket) -> None:
     """Answer until SIGTERM or Ctrl-C."""
+    raise_file_limit()
     with closing(taken):
         Server(app).run(sockets=[taken])

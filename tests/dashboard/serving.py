@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dashboard.app import build_app
+from dashboard.connection import Patience
 from dashboard.options import Options
 from dashboard.server import Server, listen
 
 
 @contextmanager
-def serve(options: Options, port: int = 0) -> Iterator[str]:
+def serve(options: Options, patience: Patience | None = None, *, port: int = 0) -> Iterator[str]:
     """Serve until left; yields the address. Leaving must not wait for open pages."""
     taken = listen(f"127.0.0.1:{port}")
-    server = Server(build_app(options))
+    server = Server(build_app(options), patience or Patience())
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
     thread.start()
     try:

@@ -89,6 +89,7 @@ def choose_options(settings: Settings) -> Options:
         token=chosen.token.get_secret_value() if chosen.token else None,
         allowed_hosts=chosen.allowed_hosts,
         refresh_s=chosen.refresh_s,
+        live_connections=chosen.live_connections,
         stale_after_s=chosen.stale_after_s,
         watcher_http=chosen.watcher_http,
         stream_http=chosen.stream_http,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from typing import Annotated, Self
 
-from pydantic import Field, PositiveFloat, SecretStr, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, SecretStr, model_validator
 
 from zklake.settings.group import Group
 from zklake.settings.values import Listen
@@ -26,6 +26,8 @@ class DashboardSettings(Group):
     """Names by which browsers may reach it, beside localhost and plain addresses."""
     refresh_s: PositiveFloat = 2.0
     """Time between two looks at the lake while a page is open."""
+    live_connections: PositiveInt = 500
+    """Open pages that may follow the lake at once; one more stays as it is until it is reloaded."""
     stale_after_s: PositiveFloat = 150.0
     """The lake counts as stale when its last event is older; a quiet one gets an event a minute."""
     watcher_http: Listen | None = None
