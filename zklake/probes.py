@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 _HEAD_BYTES = 8192
 _WORKERS = 4
-# Those that have not asked yet: the oldest makes room, once it had the time to be heard, and at once
-# when there are far too many.
+# Those that have not asked yet: the oldest makes room, once it had the time to be heard, and at
+# once when there are far too many.
 _MOST_SILENT, _GRACE_S, _FAR_TOO_MANY = 64, 1.0, 1000
 # Those that wait for an answer: no more.
 _MOST_ASKING = 64
