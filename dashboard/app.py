@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from dashboard.audit import Audit
 from dashboard.budget import Crowd
 from dashboard.burrow.routes import list_burrow_routes
 from dashboard.live import Live, LiveResponse, write_mark
@@ -30,8 +32,9 @@ from dashboard.options import Options
 from dashboard.page import Asked, Data, Page
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse, PulseTaker
+from dashboard.query_shape import write_shape
 from dashboard.rendering import render, render_error
-from dashboard.security import Guard
+from dashboard.security import Guard, find_address
 from dashboard.tables import Tables
 from dashboard.times import read_span
 from zklake.errors import QueryError, ZklakeError
@@ -50,6 +53,7 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.audit = Audit(options.audit_log)
         self.tables = Tables(options.lake, options.cluster)
         self.pulse = PulseTaker(self.tables, options)
         self.live = Live(self.tables, self.pulse, options.refresh_s, options.live_connections)
@@ -69,7 +73,7 @@ class App:
         handlers: Any = {HTTPException: self._show_error, Exception: self._show_error}
         # Around all of it: Starlette answers for what failed outside of its own middleware.
         pages = Starlette(routes=self.routes, exception_handlers=handlers)
-        self.asgi = Guard(Crowd(pages, MOST_REQUESTS), options)
+        self.asgi = Guard(Crowd(pages, MOST_REQUESTS), options, self.audit)
 
     def _route(self, page: Page, *, is_json: bool) -> Route:
         path = (
@@ -79,12 +83,33 @@ class App:
         threads = self._sql_threads if page.name == "sql" else self._page_threads
 
         async def answer(request: Request) -> Response:
-            return await to_thread.run_sync(self._answer, page, request, is_json, limiter=threads)
+            return await to_thread.run_sync(self._audit, page, request, is_json, limiter=threads)
 
         endpoint: Callable[[Request], Awaitable[Response]] = answer
         return Route(path, endpoint, name=path)
 
+    def _audit(self, page: Page, request: Request, is_json: bool) -> Response:
+        """The answer; queries and exports are noted, with what came of them."""
+        request.state.outcome = "failed"
+        began = time.monotonic()
+        try:
+            return self._answer(page, request, is_json)
+        finally:
+            query = request.query_params.get("query", "") if page.name == "sql" else ""
+            if query or is_json:
+                self.audit.note(
+                    "query" if query else "export",
+                    getattr(request.state, "who", None),
+                    find_address(request.scope),
+                    write_shape(query) if query else request.url.path,
+                    request.state.outcome,
+                    seconds=round(time.monotonic() - began, 3),
+                )
+
     def _answer(self, page: Page, request: Request, is_json: bool) -> Response:
+        if page.name == "sql" and not self.options.sql:
+            request.state.outcome = "refused"
+            return self._say(request, 403, "SQL is switched off here (dashboard.sql).", None)
         versions = self.tables.look()
         pulse = self.pulse.take()
         now = datetime.now(UTC)
@@ -98,8 +123,10 @@ class App:
             asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
             data = page.load(asked)
         except ZklakeError as error:
+            request.state.outcome = "refused"
             status = 400 if isinstance(error, QueryError) else 503
             return self._say(request, status, str(error), pulse)
+        request.state.outcome = "refused" if data.get("error") else "answered"
         if is_json:
             return _write_json({**data, "pulse": pulse})
         mark = write_mark(versions, page.reads, pulse)

@@ -49,10 +49,12 @@
         const answer = await fetch(address, { signal: stop.signal });
         const isPlain = (answer.headers.get("content-type") || "").startsWith("text/plain");
         reason = answer.status === 503 && isPlain ? (await answer.text()).slice(0, 300) : "";
+        // The password is another one now: who asks again and again is held back at last.
+        if (answer.status === 401 || answer.status === 429) refused = answer.status;
       } catch { reason = ""; }
       stop.abort();
       say();
-      setTimeout(follow, reason ? 30000 : 2000);
+      if (refused !== 401 && refused !== 429) setTimeout(follow, reason ? 30000 : 2000);
     };
     const listen = () => {
       source = new EventSource(live().dataset.live);

@@ -15,7 +15,7 @@ PATIENCE_S = 60.0
 
 def open_socket(address: str, sent: bytes = b"") -> socket.socket:
     """A connection to http://HOST:PORT on which so much is said, and nothing more."""
-    host, _, port = address.removeprefix("http://").rpartition(":")
+    host, _, port = address.rpartition("/")[2].rpartition(":")
     connection = socket.create_connection((host, int(port)), timeout=PATIENCE_S)
     connection.sendall(sent)
     return connection
