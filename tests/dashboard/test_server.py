@@ -5,17 +5,24 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from dashboard.connection import Patience
 from dashboard.options import Options
+from delta_tables.question import Limits
 from tests.dashboard.serving import serve
 from tests.dashboard.sockets import get, is_closed, open_many, open_socket, wait_for
 from tests.dashboard.story_lake import CLUSTER
 
 ALWAYS = ("/healthz", "/metrics", "/readyz", "/", "/api/groups")
 LIVE = b"GET /live?page=groups HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+# More rows than anyone can count in a second.
+QUESTION = "SELECT sum(length(concat(a.topic, b.topic, c.topic, d.topic))) FROM " + ", ".join(
+    f"offset_lag {name}" for name in "abcd"
+)
+SLOW = f"GET /api/sql?query={quote(QUESTION)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
 # Nothing is closed for being late, only for being one too many.
 CALM = Patience(head_s=1000, stall_s=1000, grace_s=0)
 
@@ -72,8 +79,9 @@ def test_a_head_that_comes_byte_by_byte_is_cut_off(lake: str) -> None:
 
 
 def test_who_does_not_read_is_cut_off(tmp_path: Path) -> None:
-    script = Path("dashboard/static/vendor/uPlot-1.6.32.iife.min.js").stat().st_size
-    sent = b"GET /static/vendor/uPlot-1.6.32.iife.min.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    name = "static/vendor/uPlot-1.6.32.iife.min.js"
+    script = (Path(__file__).parents[2] / "dashboard" / name).stat().st_size
+    sent = f"GET /{name} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
     # More than the kernel takes in for a reader that does not read.
     count = 1 + (64 << 20) // script
     with (
@@ -125,10 +133,12 @@ def test_live_pages_have_a_budget_of_their_own(lake: str) -> None:
             assert wait_for(is_let_in)
 
 
-def test_pages_answer_beside_many_that_are_followed_and_many_that_are_silent(lake: str) -> None:
+def test_pages_answer_beside_a_crowd_of_every_kind(lake: str) -> None:
+    options = Options(lake, CLUSTER, limits=Limits(timeout_s=1, max_rows=10, memory_bytes=1 << 30))
     with (
-        serve(Options(lake, CLUSTER)) as address,
+        serve(options) as address,
         open_many(address, 500, LIVE) as live,
+        open_many(address, 60, SLOW),
         open_many(address, 1000),
     ):
         check_answers(address)
