@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
 
-from tests.dashboard.sockets import get, is_closed, open_many, open_socket, wait_for
+from tests.dashboard.sockets import count_files, get, is_closed, open_many, open_socket, wait_for
 from zklake.health import serve_health
 from zklake.probes import Patience
 
@@ -91,14 +90,9 @@ def test_who_does_not_read_is_cut_off() -> None:
         open_socket(address, ASKED) as deaf,
     ):
         assert deaf.recv(20).startswith(b"HTTP/1.1 503")
-        opened = _count_files()
-        assert wait_for(lambda: _count_files() < opened)
+        opened = count_files()
+        assert wait_for(lambda: count_files() < opened)
         assert get(address, "/readyz") == (200, "ready\n")
-
-
-def _count_files() -> int:
-    """Open files of this process, the server's sockets among them."""
-    return len(os.listdir("/proc/self/fd"))
 
 
 def test_what_fails_is_said() -> None:
