@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -11,16 +12,19 @@ from typing import Any
 
 import msgspec
 import structlog
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from dashboard.audit import Audit
+from dashboard.budget import Crowd
 from dashboard.burrow.routes import list_burrow_routes
-from dashboard.live import Live, write_mark
+from dashboard.live import Live, LiveResponse, write_mark
 from dashboard.metrics.routes import list_metric_routes
 from dashboard.openapi.document import build_document
 from dashboard.openapi.params import check_params
@@ -28,14 +32,20 @@ from dashboard.options import Options
 from dashboard.page import Asked, Data, Page
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse, PulseTaker
+from dashboard.query_shape import write_shape
 from dashboard.rendering import render, render_error
-from dashboard.security import Guard
+from dashboard.security import Guard, find_address
 from dashboard.times import read_span
 from delta_tables.live.tables import Tables
 from zklake.errors import QueryError, ZklakeError
 
 _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
+# Requests under way, those that wait for a thread included.
+MOST_REQUESTS = 200
+# Threads of pages, and of the page that anyone can keep busy. What tells of our own health has the
+# threads of the library, which neither can take.
+_PAGE_THREADS, _SQL_THREADS = 24, 8
 
 
 class App:
@@ -43,9 +53,12 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.audit = Audit(options.audit_log)
         self.tables = Tables(options.lake, options.cluster)
         self.pulse = PulseTaker(self.tables, options)
-        self.live = Live(self.tables, self.pulse, options.refresh_s)
+        self.live = Live(self.tables, self.pulse, options.refresh_s, options.live_connections)
+        self._page_threads = CapacityLimiter(_PAGE_THREADS)
+        self._sql_threads = CapacityLimiter(_SQL_THREADS)
         self.routes: list[BaseRoute] = [
             *(self._route(page, is_json=False) for page in PAGES),
             *(self._route(page, is_json=True) for page in PAGES),
@@ -53,26 +66,50 @@ class App:
             *list_burrow_routes(self.tables, self.pulse, options),
             *list_metric_routes(self.tables, self.pulse, options),
             Route("/live", self._stream),
-            Route("/healthz", lambda request: PlainTextResponse("alive\n")),
+            Route("/healthz", _say_alive),
             Route("/readyz", self._say_ready),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ]
         handlers: Any = {HTTPException: self._show_error, Exception: self._show_error}
         # Around all of it: Starlette answers for what failed outside of its own middleware.
-        self.asgi = Guard(Starlette(routes=self.routes, exception_handlers=handlers), options)
+        pages = Starlette(routes=self.routes, exception_handlers=handlers)
+        self.asgi = Guard(Crowd(pages, MOST_REQUESTS), options, self.audit)
 
     def _route(self, page: Page, *, is_json: bool) -> Route:
         path = (
             f"/api/{page.name}" if is_json else "/" if page.name == "overview" else f"/{page.name}"
         )
 
+        threads = self._sql_threads if page.name == "sql" else self._page_threads
+
         async def answer(request: Request) -> Response:
-            return await run_in_threadpool(self._answer, page, request, is_json)
+            return await to_thread.run_sync(self._audit, page, request, is_json, limiter=threads)
 
         endpoint: Callable[[Request], Awaitable[Response]] = answer
         return Route(path, endpoint, name=path)
 
+    def _audit(self, page: Page, request: Request, is_json: bool) -> Response:
+        """The answer; queries and exports are noted, with what came of them."""
+        request.state.outcome = "failed"
+        began = time.monotonic()
+        try:
+            return self._answer(page, request, is_json)
+        finally:
+            query = request.query_params.get("query", "") if page.name == "sql" else ""
+            if query or is_json:
+                self.audit.note(
+                    "query" if query else "export",
+                    getattr(request.state, "who", None),
+                    find_address(request.scope),
+                    write_shape(query) if query else request.url.path,
+                    request.state.outcome,
+                    seconds=round(time.monotonic() - began, 3),
+                )
+
     def _answer(self, page: Page, request: Request, is_json: bool) -> Response:
+        if page.name == "sql" and not self.options.sql:
+            request.state.outcome = "refused"
+            return self._say(request, 403, "SQL is switched off here (dashboard.sql).", None)
         versions = self.tables.look()
         pulse = self.pulse.take()
         now = datetime.now(UTC)
@@ -86,8 +123,10 @@ class App:
             asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
             data = page.load(asked)
         except ZklakeError as error:
+            request.state.outcome = "refused"
             status = 400 if isinstance(error, QueryError) else 503
             return self._say(request, status, str(error), pulse)
+        request.state.outcome = "refused" if data.get("error") else "answered"
         if is_json:
             return _write_json({**data, "pulse": pulse})
         mark = write_mark(versions, page.reads, pulse)
@@ -109,11 +148,7 @@ class App:
         if page is None:
             raise HTTPException(404)
         seen = request.headers.get("last-event-id") or request.query_params.get("seen", "")
-        return StreamingResponse(
-            self.live.stream(page.reads, seen),
-            media_type="text/event-stream",
-            headers={"x-accel-buffering": "no"},
-        )
+        return LiveResponse(self.live, page.reads, seen)
 
     async def _show_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
@@ -130,6 +165,11 @@ class App:
             return _write_json({"error": text}, status)
         title = HTTPStatus(status).phrase
         return HTMLResponse(render_error(title, text, self.options, pulse), status)
+
+
+async def _say_alive(request: Request) -> Response:
+    # By the loop itself: no thread is needed to say so.
+    return PlainTextResponse("alive\n")
 
 
 def _write_json(data: Data, status: int = 200) -> Response:

@@ -8,7 +8,10 @@ import time
 from collections.abc import AsyncIterator, Collection
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
+from dashboard.budget import Budget, refuse
 from dashboard.pulse import Pulse, PulseTaker
 from delta_tables.live.tables import Tables
 from zklake.times import write_time
@@ -19,9 +22,13 @@ _BEAT_S = 15.0
 class Live:
     """Watches the lake for every page that is open."""
 
-    def __init__(self, tables: Tables, pulse: PulseTaker, refresh_s: float) -> None:
+    def __init__(self, tables: Tables, pulse: PulseTaker, refresh_s: float, most: int) -> None:
         self._tables, self._pulse, self._refresh_s = tables, pulse, refresh_s
+        self.budget = Budget(most)
         self._closing = asyncio.Event()
+        # What the last look saw, and when: hundreds of pages are open, and one look is enough.
+        self._looking = asyncio.Lock()
+        self._looked: tuple[float, dict[str, int], Pulse] | None = None
 
     def close(self) -> None:
         """End every stream."""
@@ -35,7 +42,8 @@ class Live:
         sent_at, told = time.monotonic(), ""
         yield "retry: 2000\n\n"
         while not self._closing.is_set():
-            mark, times = await run_in_threadpool(self._read, names)
+            versions, pulse = await self._look()
+            mark, times = write_mark(versions, names, pulse), _write_times(pulse)
             if mark != seen:
                 yield f"event: changed\nid: {mark}\ndata: {mark}\n\n"
             if times != told:
@@ -47,15 +55,42 @@ class Live:
                 sent_at = time.monotonic()
             await self._wait()
 
-    def _read(self, names: Collection[str]) -> tuple[str, str]:
-        versions, pulse = self._tables.look(), self._pulse.take()
-        return write_mark(versions, names, pulse), _write_times(pulse)
+    async def _look(self) -> tuple[dict[str, int], Pulse]:
+        async with self._looking:
+            if self._looked is None or time.monotonic() - self._looked[0] > self._refresh_s / 2:
+                seen = await run_in_threadpool(lambda: (self._tables.look(), self._pulse.take()))
+                self._looked = (time.monotonic(), *seen)
+            return self._looked[1:]
 
     async def _wait(self) -> None:
         try:
             await asyncio.wait_for(self._closing.wait(), self._refresh_s)
         except TimeoutError:
             return
+
+
+class LiveResponse(StreamingResponse):
+    """The stream of one open page, as long as the budget has a place for it."""
+
+    def __init__(self, live: Live, names: Collection[str], seen: str) -> None:
+        super().__init__(
+            live.stream(names, seen),
+            media_type="text/event-stream",
+            headers={"x-accel-buffering": "no"},
+        )
+        self._budget = live.budget
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        with self._budget.take() as is_free:
+            if is_free:
+                await super().__call__(scope, receive, send)
+                return
+        text = (
+            f"{self._budget.most} open pages follow the lake already: this one stays as it is "
+            "until it is reloaded; dashboard.live_connections allows more"
+        )
+        await refuse(scope["path"], text)(scope, receive, send)
 
 
 def write_mark(versions: dict[str, int], names: Collection[str], pulse: Pulse) -> str:

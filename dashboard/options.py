@@ -35,6 +35,12 @@ class Options:
     token: str | None = field(default=None, repr=False)
     allowed_hosts: tuple[str, ...] = ()
     refresh_s: float = 2.0
+    live_connections: int = 500
+    # A minute and address; 0: any number.
+    wrong_logins: int = 10
+    audit_log: str | None = None
+    # Whether the page SQL is there.
+    sql: bool = True
     stale_after_s: float = 150.0
     watcher_http: str | None = None
     stream_http: str | None = None

@@ -157,5 +157,7 @@ def _link_plain(page: str, /, **params: object) -> str:
 
 
 def _frame(page: Page | None, options: Options, pulse: Pulse | None) -> dict[str, Any]:
-    menu: Sequence[Page] = [one for one in PAGES if one.in_menu]
+    menu: Sequence[Page] = [
+        one for one in PAGES if one.in_menu and (options.sql or one.name != "sql")
+    ]
     return {"page": page, "menu": menu, "cluster": options.cluster, "pulse": pulse}

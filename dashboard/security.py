@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import base64
 import hmac
+import math
 from ipaddress import ip_address
 
+import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dashboard.audit import Audit
 from dashboard.options import Options
+from dashboard.throttle import Throttle
 
+_LOG = structlog.get_logger()
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,8 +40,9 @@ _OPEN = ("/healthz", "/readyz")
 class Guard:
     """Answers instead of the pages where something is wrong with a request."""
 
-    def __init__(self, app: ASGIApp, options: Options) -> None:
-        self._app, self._options = app, options
+    def __init__(self, app: ASGIApp, options: Options, audit: Audit) -> None:
+        self._app, self._options, self._audit = app, options, audit
+        self._throttle = Throttle(options.wrong_logins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -52,10 +58,11 @@ class Guard:
                 headers.setdefault("cache-control", "no-store")
             await send(message)
 
-        refused = self._refuse(scope["path"], Headers(scope=scope))
+        refused = self._refuse(scope, Headers(scope=scope))
         await (refused or self._app)(scope, receive, send_guarded)
 
-    def _refuse(self, path: str, headers: Headers) -> Response | None:
+    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
+        path = scope["path"]
         if not is_allowed_host(headers.get("host", ""), self._options.allowed_hosts):
             return _say(
                 path,
@@ -65,13 +72,53 @@ class Guard:
             )
         if is_foreign(headers):
             return _say(path, 403, "another site may only link to a page")
-        given = headers.get("authorization", "")
-        if path not in _OPEN and not _is_authorized(given, self._options):
-            text = "want the user and password, or the token, of the dashboard's settings"
-            refused = _say(path, 401, text)
-            refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
+        if path in _OPEN:
+            return None
+        return self._check_login(scope, headers.get("authorization", ""))
+
+    def _check_login(self, scope: Scope, given: str) -> Response | None:
+        """None for who may go on; `who` of the request's state is its name."""
+        path, address = scope["path"], find_address(scope)
+        state = scope.setdefault("state", {})
+        if self._options.password is None and self._options.token is None:
+            state["who"] = None
+            return None
+        # Before it is looked at: else the right one would be found out all the same.
+        wait = self._throttle.find_wait(address) if given else 0
+        if wait:
+            refused = _say(path, 429, "too many wrong logins: wait a minute")
+            refused.headers["retry-after"] = str(math.ceil(wait))
             return refused
-        return None
+        who = find_login(given, self._options)
+        if who is not None:
+            state["who"] = who
+            if self._throttle.note_right(address, who):
+                self._audit.note("login", who, address, _name_scheme(given), "right")
+            return None
+        if given:
+            self._note_wrong(address, _name_scheme(given))
+        text = "want the user and password, or the token, of the dashboard's settings"
+        refused = _say(path, 401, text)
+        refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
+        return refused
+
+    def _note_wrong(self, address: str, scheme: str) -> None:
+        # Not the name that was given: some type their password there.
+        is_held_back = self._throttle.note_wrong(address)
+        outcome = "wrong, and held back" if is_held_back else "wrong"
+        _LOG.warning("a wrong login", address=address, by=scheme, is_held_back=is_held_back)
+        self._audit.note("login", None, address, scheme, outcome)
+
+
+def find_address(scope: Scope) -> str:
+    """Where a request comes from."""
+    client = scope.get("client")
+    return str(client[0]) if client else "unknown"
+
+
+def _name_scheme(authorization: str) -> str:
+    scheme = authorization.partition(" ")[0].lower()
+    return {"basic": "password", "bearer": "token"}.get(scheme, "something else")
 
 
 def _say(path: str, status: int, text: str) -> Response:
@@ -99,15 +146,15 @@ def is_foreign(headers: Headers) -> bool:
     return site in ("cross-site", "same-site") and mode != "navigate"
 
 
-def _is_authorized(authorization: str, options: Options) -> bool:
-    if options.password is None and options.token is None:
-        return True
+def find_login(authorization: str, options: Options) -> str | None:
+    """Whose credentials these are: the user's, or `token`. None: nobody's."""
     scheme, _, credentials = authorization.partition(" ")
     if scheme.lower() == "bearer" and options.token is not None:
-        return _is_equal(credentials, options.token)
+        return "token" if _is_equal(credentials, options.token) else None
     if scheme.lower() == "basic" and options.password is not None:
-        return _is_equal(_decode(credentials), f"{options.user}:{options.password}")
-    return False
+        wanted = f"{options.user}:{options.password}"
+        return f"user {options.user}" if _is_equal(_decode(credentials), wanted) else None
+    return None
 
 
 def _is_equal(given: str, wanted: str) -> bool:

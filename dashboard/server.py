@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
+import resource
 import socket
 from contextlib import closing
+from functools import partial
 
 import uvicorn
 
 from dashboard.app import App
+from dashboard.connection import Patience, bind_connections
+from dashboard.tls import Tls, check_tls
 from zklake.errors import SettingsError
 
 
 class Server(uvicorn.Server):
     """uvicorn, which would wait for ever for pages that listen for news."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, patience: Patience | None = None, tls: Tls | None = None) -> None:
+        self._patience = patience or Patience()
+        if tls is not None:
+            check_tls(tls)
         super().__init__(
             uvicorn.Config(
                 app.asgi,
+                http=bind_connections(self._patience),
+                loop="asyncio",
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
                 lifespan="off",
                 ws="none",
-                limit_concurrency=200,
                 timeout_graceful_shutdown=3,
+                ssl_certfile=tls.cert if tls else None,
+                ssl_keyfile=tls.key if tls else None,
             )
         )
         self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """A connection knows its deadlines after the handshake only, and that may take a minute."""
+        if self.config.is_ssl:
+            loop = asyncio.get_running_loop()
+            listen = partial(loop.create_server, ssl_handshake_timeout=self._patience.head_s)
+            loop.create_server = listen  # type: ignore[method-assign]
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams first."""
@@ -54,7 +73,14 @@ def listen(address: str) -> socket.socket:
     return taken
 
 
-def serve(app: App, taken: socket.socket) -> None:
+def raise_file_limit() -> None:
+    """As many open files as we may have: 1024, the usual soft limit, are fewer than our budgets."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def serve(app: App, taken: socket.socket, tls: Tls | None = None) -> None:
     """Answer until SIGTERM or Ctrl-C."""
+    raise_file_limit()
     with closing(taken):
-        Server(app).run(sockets=[taken])
+        Server(app, tls=tls).run(sockets=[taken])

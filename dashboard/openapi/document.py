@@ -18,8 +18,9 @@ _ABOUT = (
 # What the Guard says, at whichever address.
 _REFUSALS = {
     401: "The password or token is missing, or wrong.",
-    403: "Another site made the browser ask.",
+    403: "Another site made the browser ask, or SQL is asked where it is switched off.",
     421: "The Host is a name that is not among dashboard.allowed_hosts.",
+    429: "Too many wrong logins came from this address.",
 }
 _LOCKS = {
     "password": {"type": "http", "scheme": "basic"},
@@ -64,7 +65,7 @@ def _list_refusals(address: Address) -> dict[int, Answer]:
     return {
         status: fail(says) if is_json else Answer(says)
         for status, says in _REFUSALS.items()
-        if status != 401 or not address.is_open
+        if status not in (401, 429) or not address.is_open
     }
 
 

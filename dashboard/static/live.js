@@ -8,6 +8,8 @@
     // The stream is cut; the page was asked for and not given (0: nobody answered).
     let isCut = false;
     let refused = null;
+    // Why the server will not stream, in its own words.
+    let reason = "";
     let retry = 0;
 
     const refresh = () => {
@@ -22,7 +24,8 @@
       if (note) {
         const then = refused >= 400 && refused < 500 ? "Reload the page." : "It is tried again.";
         const what = refused ? `answers with status ${refused}; what is shown here is old` : "does not answer";
-        note.textContent = isSilent ? `The dashboard ${what}. ${then}` : "";
+        const words = reason && refused === null ? reason : `The dashboard ${what}. ${then}`;
+        note.textContent = isSilent ? words : "";
         note.hidden = !isSilent;
       }
       document.body.classList.toggle("silent", isSilent);
@@ -39,18 +42,33 @@
         for (const one of document.querySelectorAll(`[data-pulse="${name}"] time`)) one.setAttribute("datetime", at);
       document.dispatchEvent(new Event("times-changed"));
     };
+    // An EventSource does not tell what it was answered.
+    const askWhy = async (address) => {
+      const stop = new AbortController();
+      try {
+        const answer = await fetch(address, { signal: stop.signal });
+        const isPlain = (answer.headers.get("content-type") || "").startsWith("text/plain");
+        reason = answer.status === 503 && isPlain ? (await answer.text()).slice(0, 300) : "";
+        // The password is another one now: who asks again and again is held back at last.
+        if (answer.status === 401 || answer.status === 429) refused = answer.status;
+      } catch { reason = ""; }
+      stop.abort();
+      say();
+      if (refused !== 401 && refused !== 429) setTimeout(follow, reason ? 30000 : 2000);
+    };
     const listen = () => {
       source = new EventSource(live().dataset.live);
       source.addEventListener("changed", refresh);
       source.addEventListener("pulse", takePulse);
-      source.onopen = () => { isCut = false; say(); };
+      source.onopen = () => { isCut = false; reason = ""; say(); };
       source.onerror = () => {
         isCut = true;
         say();
         // After an answer that is no stream (a proxy's 502) a browser gives up.
         if (source && source.readyState === EventSource.CLOSED) {
+          const address = source.url;
           source = null;
-          setTimeout(follow, 2000);
+          askWhy(address);
         }
       };
     };

@@ -85,10 +85,24 @@ def test_a_dashboard_that_is_gone_is_said_until_it_is_back(browser: Browser, lak
         page.goto(address)
         expect(silence).to_be_hidden()
     expect(silence).to_be_visible()
-    with serve(options, int(address.rpartition(":")[2])):
+    with serve(options, port=int(address.rpartition(":")[2])):
         expect(silence).to_be_hidden(timeout=10_000)
         page.goto("about:blank")
     context.close()
+
+
+def test_a_page_that_may_not_follow_the_lake_says_why(browser: Browser, lake: str) -> None:
+    context = browser.new_context()
+    with serve(Options(lake, CLUSTER, live_connections=1)) as address:
+        first, second = context.new_page(), browser.new_context().new_page()
+        with first.expect_response("**/live?*"):
+            first.goto(f"{address}/groups")
+        second.goto(f"{address}/groups")
+        expect(second.locator(".silence")).to_contain_text("dashboard.live_connections")
+        expect(second.locator("h1")).to_have_text("Groups")
+        for page in (first, second):
+            page.goto("about:blank")
+            page.context.close()
 
 
 @pytest.mark.parametrize("status", [503, 401, 0])

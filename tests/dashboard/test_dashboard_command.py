@@ -61,13 +61,13 @@ def test_a_port_that_is_taken_is_said_and_no_restart_mends_it() -> None:
 
 def test_settings_become_options() -> None:
     environ = {
-        "ZKLAKE_DASHBOARD__PASSWORD": "s3cret",
+        "ZKLAKE_DASHBOARD__PASSWORD": "s3cret-s3cret",
         "ZKLAKE_DASHBOARD__ALLOWED_HOSTS": "a.example,b.example",
         "ZKLAKE_QUERY__MAX_ROWS": "20",
     }
     flags = {"dashboard.watcher_http": "127.0.0.1:9464"}
     options = choose_options(load_settings(flags=flags, environ=environ))
-    assert (options.user, options.password, options.token) == ("zklake", "s3cret", None)
+    assert (options.user, options.password, options.token) == ("zklake", "s3cret-s3cret", None)
     assert options.allowed_hosts == ("a.example", "b.example")
     assert options.watcher_http == "127.0.0.1:9464"
     assert options.limits.max_rows == 20

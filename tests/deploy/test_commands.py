@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -149,6 +151,40 @@ def test_every_command_shown_can_be_parsed(path: Path) -> None:
     assert shown
     for argv in shown:
         assert parse(argv)
+
+
+TOKEN_RECIPES = [DOCS[0], DEPLOY / "docker" / "compose.yaml", DEPLOY / "systemd" / "zklake.env"]
+
+
+@pytest.mark.parametrize("path", TOKEN_RECIPES, ids=lambda path: path.name)
+def test_a_token_file_that_is_made_as_shown_is_for_nobody_else(path: Path, tmp_path: Path) -> None:
+    text = re.sub(r"/etc/zklake/", "", path.read_text())
+    # But for the group, which is not of this machine.
+    text = re.sub(r"(sudo )?chgrp \w+ dashboard_token && ", "", text)
+    shown = re.findall(r"^(?:#\s+)?(\S.*\bdashboard_token\b.*)$", text, re.MULTILINE)
+    lines = [line for line in shown if "> dashboard_token" in line or "chmod" in line]
+    assert len(lines) == 2
+    # The umask that most machines have.
+    script = "\n".join(["umask 022", *lines])
+    subprocess.run(["bash", "-euc", script], cwd=tmp_path, check=True)
+    made = tmp_path / "dashboard_token"
+    assert stat.S_IMODE(made.stat().st_mode) == 0o640
+    environ = {"ZKLAKE_DASHBOARD__TOKEN": f"file:{made}"}
+    assert load_settings(environ=environ).dashboard.token is not None
+
+
+def test_templates_of_json_that_are_shown_leave_nothing_unquoted() -> None:
+    shown = [
+        line
+        for document in sorted((DEPLOY.parent / "docs").glob("*.md"))
+        for line in find_code(document.read_text())
+        if re.match(r"body\s*=\s*['\"]+\{", line)
+    ]
+    assert shown
+    for line in shown:
+        filled = re.findall(r"\{\{(.*?)\}\}", line)
+        assert filled
+        assert all(re.search(r"\|\s*tojson\s*$", one) for one in filled), line
 
 
 def test_the_image_is_of_this_version() -> None:

@@ -131,6 +131,36 @@ def test_services_lead_to_named_ports() -> None:
             assert port["port"] == ports[port["targetPort"]]
 
 
+def test_only_named_pods_may_reach_health_ports() -> None:
+    policies = [one["spec"] for one in MANIFEST_OBJECTS if one["kind"] == "NetworkPolicy"]
+    chosen = [policy["podSelector"]["matchLabels"] for policy in policies]
+    templates = [one["spec"]["template"] for one in DEPLOYMENTS.values()]
+    assert sorted(map(str, chosen)) == sorted(str(one["metadata"]["labels"]) for one in templates)
+    for policy in policies:
+        (template,) = [
+            one
+            for one in templates
+            if one["metadata"]["labels"] == policy["podSelector"]["matchLabels"]
+        ]
+        assert policy["policyTypes"] == ["Ingress"]
+        named = [port["port"] for rule in policy["ingress"] for port in rule["ports"]]
+        # Each once, by the name that the container gives it: another one would be closed to all.
+        assert sorted(named) == sorted(_list_ports(template["spec"]))
+        for rule in policy["ingress"]:
+            ports = {port["port"] for port in rule["ports"]}
+            assert ports == {"dashboard"} or all(one["podSelector"] for one in rule["from"])
+
+
+def test_compose_publishes_no_health_port() -> None:
+    """They listen on all addresses of their container; only the network of compose has a way."""
+    published = {
+        name: service["ports"]
+        for name, service in COMPOSE["services"].items()
+        if "ports" in service
+    }
+    assert published == {"dashboard": ["127.0.0.1:8080:8080"]}
+
+
 def _list_ports(pod: dict[str, Any]) -> dict[str, int]:
     ports = [port for container in pod["containers"] for port in container.get("ports", ())]
     return {port["name"]: port["containerPort"] for port in ports}

@@ -65,14 +65,21 @@ def dashboard(
     configure_logging()
     from dashboard.app import build_app
     from dashboard.server import listen, serve
+    from dashboard.tls import Tls, check_tls
 
-    taken = listen(settings.dashboard.http)
-    host = settings.dashboard.http.rpartition(":")[0]
-    print(f"http://{host}:{taken.getsockname()[1]}/", flush=True)
+    chosen = settings.dashboard
+    tls = Tls(chosen.tls_cert, chosen.tls_key) if chosen.tls_cert and chosen.tls_key else None
+    if tls:
+        check_tls(tls)
+    app = build_app(choose_options(settings))
+    taken = listen(chosen.http)
+    host = chosen.http.rpartition(":")[0]
+    scheme = "https" if tls else "http"
+    print(f"{scheme}://{host}:{taken.getsockname()[1]}/", flush=True)
     print(f"the dashboard of {settings.cluster} is up; Ctrl-C ends it", file=sys.stderr)
     # uvicorn ends its answers, and then hands the signal on.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    serve(build_app(choose_options(settings)), taken)
+    serve(app, taken, tls)
 
 
 def choose_options(settings: Settings) -> Options:
@@ -89,6 +96,10 @@ def choose_options(settings: Settings) -> Options:
         token=chosen.token.get_secret_value() if chosen.token else None,
         allowed_hosts=chosen.allowed_hosts,
         refresh_s=chosen.refresh_s,
+        live_connections=chosen.live_connections,
+        wrong_logins=chosen.wrong_logins,
+        audit_log=chosen.audit_log,
+        sql=chosen.sql,
         stale_after_s=chosen.stale_after_s,
         watcher_http=chosen.watcher_http,
         stream_http=chosen.stream_http,

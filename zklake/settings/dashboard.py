@@ -5,10 +5,10 @@ from __future__ import annotations
 from ipaddress import ip_address
 from typing import Annotated, Self
 
-from pydantic import Field, PositiveFloat, SecretStr, model_validator
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from zklake.settings.group import Group
-from zklake.settings.values import Listen
+from zklake.settings.values import Listen, SharedSecret
 
 
 class DashboardSettings(Group):
@@ -18,14 +18,26 @@ class DashboardSettings(Group):
     """Where the dashboard answers; beyond this machine only with a password or a token."""
     user: Annotated[str, Field(min_length=1)] = "zklake"
     """User of basic authentication; it is asked for when a password is set."""
-    password: SecretStr | None = None
-    """Password of basic authentication."""
-    token: SecretStr | None = None
-    """Bearer token that programs may send instead."""
+    password: SharedSecret | None = None
+    """Password of basic authentication; 12 characters or more."""
+    token: SharedSecret | None = None
+    """Bearer token that programs may send instead; 12 characters or more."""
+    wrong_logins: NonNegativeInt = 10
+    """Wrong logins a minute that an address may make before none is looked at; 0: any number."""
+    audit_log: Annotated[str, Field(min_length=1)] | None = None
+    """File to which logins, queries and exports are appended, as JSON lines; not set: none."""
+    sql: bool = True
+    """Whether the page SQL, and `/api/sql`, is there."""
+    tls_cert: Annotated[str, Field(min_length=1)] | None = None
+    """PEM file with the certificate, and those between it and its root: answer by HTTPS."""
+    tls_key: Annotated[str, Field(min_length=1)] | None = None
+    """PEM file with the key of `tls_cert`, without a passphrase."""
     allowed_hosts: tuple[str, ...] = ()
     """Names by which browsers may reach it, beside localhost and plain addresses."""
     refresh_s: PositiveFloat = 2.0
     """Time between two looks at the lake while a page is open."""
+    live_connections: PositiveInt = 500
+    """Open pages that may follow the lake at once; one more stays as it is until it is reloaded."""
     stale_after_s: PositiveFloat = 150.0
     """The lake counts as stale when its last event is older; a quiet one gets an event a minute."""
     watcher_http: Listen | None = None
@@ -37,6 +49,8 @@ class DashboardSettings(Group):
     def _keep_strangers_out(self) -> Self:
         if not self.password and not self.token and not is_loopback(self.http):
             raise ValueError("http beyond this machine needs a password or a token")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key belong together")
         return self
 
 

@@ -15,6 +15,8 @@ from zklake.settings.names import MASK, looks_secret
 
 _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s,:/\[\]@]+):(\d{1,5})")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+# Of what is asked for over the network, and can be guessed there.
+_SHORTEST_SECRET = 12
 
 # What zklake sets itself: the log's exactly-once hangs on the first ones.
 _RESERVED = {
@@ -95,6 +97,14 @@ def _check_digest(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _check_shared(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value()) < _SHORTEST_SECRET:
+        raise ValueError(
+            f"want {_SHORTEST_SECRET} characters or more: make one with `openssl rand -hex 32`"
+        )
+    return secret
+
+
 def _refuse_reserved(name: str) -> str:
     if name in _RESERVED:
         raise ValueError(f"{name} is reserved: {_RESERVED[name]}")
@@ -114,6 +124,7 @@ Name = Annotated[str, AfterValidator(_check_name)]
 PathPattern = Annotated[str, AfterValidator(_check_path_pattern)]
 NamePattern = Annotated[str, AfterValidator(_check_name_pattern)]
 Digest = Annotated[SecretStr, AfterValidator(_check_digest)]
+SharedSecret = Annotated[SecretStr, AfterValidator(_check_shared)]
 Client = Annotated[
     dict[
         Annotated[str, AfterValidator(_refuse_reserved)],
