@@ -26,7 +26,8 @@ from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.lakes import Lake
 from delta_tables.querying import check_query
 from delta_tables.question import Limits
-from delta_tables.sandbox import KNOWN, run_query
+from delta_tables.reading import KNOWN
+from delta_tables.sandbox import run_query
 from delta_tables.stats import measure_lake
 from lab.aged_lake import Size, World, age_lake
 from streaming.maintenance.retention import Policy

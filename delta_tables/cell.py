@@ -1,8 +1,8 @@
 """The process in which a question from outside runs: `python -m delta_tables.cell`.
 
-Question on stdin, answer on stdout. It gets no secret, cannot write to any file, and the kernel
-ends it when its time or memory is used up: DataFusion holds the interpreter while it works, so
-nothing in Python could.
+Question on stdin, answer on stdout. Of our secrets it gets only the keys of a remote lake. It
+cannot write to any file, and the kernel ends it when its time or memory is used up: DataFusion
+holds the interpreter while it works, so nothing in Python could. Reading the text counts, too.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from typing import Any
 import msgspec
 from deltalake import QueryBuilder
 
+from delta_tables.querying import check_condition, check_query
 from delta_tables.question import Limits, Question
-from delta_tables.reading import build_engine, open_named, run_sql
+from delta_tables.reading import KNOWN, build_engine, open_named, run_sql
 from delta_tables.refusals import explain_failure, is_out_of_memory
-from zklake.errors import LakeError
+from zklake.errors import LakeError, QueryError
 
 Batch = tuple[list[str], list[Any]]
 
@@ -31,7 +32,7 @@ Batch = tuple[list[str], list[Any]]
 def main() -> None:
     """Read the question, answer it, end."""
     text = sys.stdin.buffer.read()
-    if not text:  # it was refused while this process started
+    if not text:  # who asked was gone before the question was written
         return
     question = msgspec.json.decode(text, type=Question)
     confine(question.limits)
@@ -78,10 +79,13 @@ def _answer(question: Question) -> None:
 
 
 def _run(question: Question) -> Iterator[Batch]:
-    tables = open_named(question.lakes, question.names)
-    engine = build_engine(tables, question.sql, question.only)
+    if question.condition:
+        check_condition(question.condition)
+    checked = check_query(question.sql, KNOWN)
+    tables = open_named(question.lakes, checked.names)
+    engine = build_engine(tables, checked.sql, question.only)
     _bound(engine, question.limits)
-    yield from run_sql(engine, question.sql)
+    yield from run_sql(engine, checked.sql)
 
 
 def _bound(engine: QueryBuilder, limits: Limits) -> None:
@@ -119,7 +123,7 @@ def _describe(error: BaseException, question: Question) -> tuple[str, str]:
     text = str(error)
     if isinstance(error, MemoryError) or is_out_of_memory(text):
         return "memory", ""
-    if isinstance(error, LakeError):
+    if isinstance(error, LakeError | QueryError):
         return "error", text
     return "error", explain_failure(text, question.sql)
 

@@ -2,7 +2,8 @@
 
 deltalake's QueryBuilder would also take COPY, CREATE EXTERNAL TABLE and SET, so SQL is parsed
 first. What is handed on has no comments and only plain literals: no two readers differ on where
-they end.
+they end. Text from outside is parsed by the bounded process only (delta_tables/cell.py): no cap on
+a text bounds what a parser makes of it.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from delta_tables.functions import FORMS, FUNCTIONS
+from delta_tables.nesting import check_nesting
 from zklake.errors import QueryError
-from zklake.settings.fields import did_you_mean
+from zklake.spelling import did_you_mean
 
 # The nearest to DataFusion's own dialect among those that sqlglot knows.
 _DIALECT = Postgres()
@@ -30,7 +32,6 @@ _EXPLAIN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WRITES = (exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Into, exp.Set, exp.Drop, exp.Alter)
-# Parsing has no bound of its own, and a question from outside must not keep others waiting.
 _MAX_CHARACTERS = 20_000
 _ONE_SELECT = "want exactly one SELECT (or WITH … SELECT, or EXPLAIN of one)"
 # What other databases' people type to look round.
@@ -126,6 +127,7 @@ def _tokenize(sql: str) -> list[Token]:
                 f"{_place(sql, token.start)}: {_ODD[token.token_type]} is not allowed; write plain "
                 "values, text as 'it''s'"
             )
+    check_nesting(tokens)
     return tokens
 
 

@@ -16,13 +16,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A checked query, the tables and views that it names, and where they lie.
+    """A query that nobody has read yet, and where the tables lie that it may name.
 
+    `condition`: a part of the query that must be one condition when it is read alone.
     `only`: by table, a condition; rows that do not meet it cannot matter to the answer.
     """
 
     lakes: list[Lake]
     sql: str
-    names: list[str]
     limits: Limits
+    condition: str = ""
     only: dict[str, str] = {}

@@ -19,6 +19,8 @@ from delta_tables.lakes import Lake, is_remote
 from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
 
+# What a query may name.
+KNOWN = (*(table.name for table in TABLES), *(view.name for view in VIEWS))
 # Names are folded to lower case, as everywhere in SQL; a time without a zone is UTC.
 _SESSION = {
     "datafusion.sql_parser.enable_ident_normalization": "true",

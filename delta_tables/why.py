@@ -18,7 +18,7 @@ from delta_tables.question import Limits
 from delta_tables.reading import quote
 from delta_tables.sandbox import run_query
 from zklake.errors import QueryError
-from zklake.settings.fields import did_you_mean
+from zklake.spelling import did_you_mean
 
 # Around a moment that somebody names, and when nobody named one.
 _NEAR, _LATELY = timedelta(hours=1), timedelta(days=1)

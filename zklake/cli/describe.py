@@ -60,7 +60,7 @@ def describe_name(name: str) -> dict[str, Any]:
     from delta_tables.catalog import TABLE_BY_NAME
     from delta_tables.views import VIEWS
     from zklake.errors import QueryError
-    from zklake.settings.fields import did_you_mean
+    from zklake.spelling import did_you_mean
 
     views = {view.name: view for view in VIEWS}
     if name.lower() in TABLE_BY_NAME:

@@ -52,11 +52,14 @@ def sql(
         print_query(scope, sys.stdin.read() if query is None else query, form)
 
 
-def print_query(scope: Scope, query: str, form: Form) -> None:
+def print_query(scope: Scope, query: str, form: Form, *, condition: str = "") -> None:
     """Run a query from outside, and print its rows; doubts about its moments go to stderr."""
     from delta_tables.sandbox import run_query
 
-    with _ended_by_hang_up(), run_query(scope.lakes, query, scope.limits) as answer:
+    with (
+        _ended_by_hang_up(),
+        run_query(scope.lakes, query, scope.limits, condition=condition) as answer,
+    ):
         say_doubts(scope, query)
         print_rows(answer.names, (row for rows in answer for row in rows), form)
         say_truncated(answer, scope)
