@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from typing import Any
 import msgspec
 from deltalake import QueryBuilder
 
+from delta_tables.lakes import Lake
 from delta_tables.querying import check_condition, check_query
 from delta_tables.question import Limits, Question
 from delta_tables.reading import KNOWN, build_engine, open_named, run_sql
-from delta_tables.refusals import explain_failure, is_out_of_memory
+from delta_tables.refusals import explain_failure, hide_files, is_out_of_memory
 from zklake.errors import LakeError, QueryError
 
 Batch = tuple[list[str], list[Any]]
@@ -85,7 +86,17 @@ def _run(question: Question) -> Iterator[Batch]:
     tables = open_named(question.lakes, checked.names)
     engine = build_engine(tables, checked.sql, question.only)
     _bound(engine, question.limits)
-    yield from run_sql(engine, checked.sql)
+    for names, columns in run_sql(engine, checked.sql):
+        yield names, _hide_all(columns, question.lakes) if checked.is_plan else columns
+
+
+def _hide_all(columns: list[Any], lakes: Sequence[Lake]) -> list[Any]:
+    """The columns of a plan: texts."""
+    return [[hide_files(value, _list_places(lakes)) for value in column] for column in columns]
+
+
+def _list_places(lakes: Sequence[Lake]) -> set[str]:
+    return {lake.path for lake in lakes if lake.path.strip("/.")}
 
 
 def _bound(engine: QueryBuilder, limits: Limits) -> None:
@@ -125,7 +136,7 @@ def _describe(error: BaseException, question: Question) -> tuple[str, str]:
         return "memory", ""
     if isinstance(error, LakeError | QueryError):
         return "error", text
-    return "error", explain_failure(text, question.sql)
+    return "error", hide_files(explain_failure(text, question.sql), _list_places(question.lakes))
 
 
 def _end(*, is_truncated: bool) -> None:

@@ -19,6 +19,8 @@ _MAX_DEPTH = 32
 _MAX_TYPES = 6
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE)
+# What may stand between an INTERVAL and its value.
+_BEFORE_VALUE = (*_OPENING, TokenType.DASH, TokenType.PLUS, TokenType.NOT, TokenType.TILDE)
 # What may be a type when a bracket follows: `date(`, `"date"(`, `x::int[1][`, `decimal(1)[`, and
 # the end of `timestamp with time zone(`.
 _TYPES = Postgres.parser_class.TYPE_TOKENS | {TokenType.IDENTIFIER, *_CLOSING}
@@ -27,6 +29,8 @@ _ENDS_OF_TYPES = ("zone", "precision", "varying")
 
 def check_nesting(tokens: Iterable[Token]) -> None:
     """QueryError when brackets, or brackets behind what may be a type, stand too deep."""
+    tokens = list(tokens)
+    _check_intervals(tokens)
     types: list[bool] = []
     ifs = 0
     before: Token | None = None
@@ -43,6 +47,16 @@ def check_nesting(tokens: Iterable[Token]) -> None:
         before = token
 
 
+def _check_intervals(tokens: Iterable[Token]) -> None:
+    """An interval of intervals has no meaning, and takes the engine's stack."""
+    is_value_wanted = False
+    for token in tokens:
+        is_interval = token.token_type is TokenType.INTERVAL
+        if is_interval and is_value_wanted:
+            raise QueryError(f"{_place(token)}: INTERVAL wants a text or a number, as in '1 day'")
+        is_value_wanted = is_interval or (is_value_wanted and token.token_type in _BEFORE_VALUE)
+
+
 def _may_be_type(token: Token) -> bool:
     return token.token_type in _TYPES or token.text.lower() in _ENDS_OF_TYPES
 
@@ -53,5 +67,8 @@ def _is_if(token: Token) -> bool:
 
 def _check_depth(token: Token, depth: int, bound: int, what: str) -> None:
     if depth > bound:
-        where = f"line {token.line}, column {token.col - len(token.text) + 1}"
-        raise QueryError(f"{where}: {what} are nested more than {bound} deep")
+        raise QueryError(f"{_place(token)}: {what} are nested more than {bound} deep")
+
+
+def _place(token: Token) -> str:
+    return f"line {token.line}, column {token.col - len(token.text) + 1}"

@@ -11,13 +11,12 @@ from __future__ import annotations
 import itertools
 import logging
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.postgres import Postgres
-from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.errors import ParseError, TokenError
 
 from delta_tables.functions import FORMS, FUNCTIONS
 from delta_tables.nesting import check_nesting
@@ -47,6 +46,8 @@ _ODD = {
     TokenType.BIT_STRING: "B'…'",
     TokenType.PARAMETER: "a parameter",
     TokenType.PLACEHOLDER: "a placeholder",
+    # Pipes: sqlglot and DataFusion do not agree on what they mean.
+    TokenType.PIPE_GT: "|>",
 }
 
 # It tells of syntax it does not know in a log of its own; the caller gets a QueryError.
@@ -58,6 +59,8 @@ class Checked(NamedTuple):
 
     sql: str
     names: list[str]
+    # Whether the answer is the engine's plan, which tells where the files lie.
+    is_plan: bool
 
 
 def check_query(sql: str, known: Collection[str]) -> Checked:
@@ -74,7 +77,7 @@ def check_query(sql: str, known: Collection[str]) -> Checked:
     _check_functions(query := _parse_query(plain), tokens)
     if explained:
         plain = _blank(sql[: explained.start(1)]) + explained[1] + plain[explained.end() :]
-    return Checked(plain.rstrip().rstrip(";"), _check_tables(query, known))
+    return Checked(plain.rstrip().rstrip(";"), _check_tables(query, known), bool(explained))
 
 
 def check_condition(text: str) -> None:
@@ -160,7 +163,7 @@ def _parse(sql: str) -> list[exp.Expr]:
         raise QueryError(_explain_parsing(error)) from error
     except RecursionError as error:
         raise QueryError("the query is nested too deeply") from error
-    except SqlglotError as error:
+    except Exception as error:  # sqlglot's own faults, too: a text can find every one of them
         raise QueryError("this is not SQL that zklake can read") from error
     return [statement for statement in parsed if statement is not None]
 
@@ -181,13 +184,13 @@ def _is_write(node: exp.Expr) -> bool:
 
 def _check_functions(query: exp.Query, tokens: Sequence[Token]) -> None:
     """Only functions that were looked at: by their tokens, for sqlglot gives many another name."""
+    # `WITH x(a, b) AS …` and `… AS x(a, b)` look like calls: known by their place, for the
+    # same name may be called elsewhere.
     aliases = query.find_all(exp.TableAlias)
-    named = Counter(alias.name.lower() for alias in aliases if alias.columns)
+    named = {alias.this.meta.get("start") for alias in aliases if alias.this and alias.columns}
     for token in _find_calls(tokens):
         name = token.text.lower()
-        if named[name] > 0:
-            named[name] -= 1  # `WITH x(a, b) AS …` and `… AS x(a, b)` look like calls
-        elif name not in FUNCTIONS and name not in FORMS:
+        if token.start not in named and name not in FUNCTIONS and name not in FORMS:
             where = f"line {token.line}, column {token.col - len(token.text) + 1}"
             raise QueryError(f"{where}: no function {name!r}{did_you_mean(name, FUNCTIONS)}")
 

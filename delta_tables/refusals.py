@@ -1,8 +1,12 @@
-"""What DataFusion says when a query fails -> one plain sentence that says where. Pure text."""
+"""What DataFusion says when a query fails -> one plain sentence that says where. Pure text.
+
+And what it says of files, which are nobody's business, left out.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 # What each layer puts before the cause.
 _PREFIX = re.compile(
@@ -31,6 +35,8 @@ _ADVICE = re.compile(
     r"No function matches|\tCandidate functions|Candidate functions).*",
     re.DOTALL,
 )
+_FILES = re.compile(r"(file_groups=\{\d+ groups?): \[.*?\]\}")
+_PARQUET = re.compile(r"[^\s\[\]{}()'\",]+\.parquet\b")
 _OUT_OF_MEMORY = ("Resources exhausted", "during the spilling process", "Failed to allocate")
 _SHOWN_CHARACTERS = 300
 
@@ -59,6 +65,14 @@ def _explain_column(cause: str, sql: str) -> str | None:
     if alone := _NOT_GROUPED.search(cause):
         return f"{find_place(sql, alone[1])}{alone[1]!r} must stand in GROUP BY or in an aggregate"
     return None
+
+
+def hide_files(text: str, places: Iterable[str]) -> str:
+    """A plan or a failure without the paths of a lake's files; of a plan, how many groups stays."""
+    text = _PARQUET.sub("…", _FILES.sub(r"\1}", text))
+    for place in places:
+        text = text.replace(place, "…").replace(place.strip("/"), "…")
+    return text
 
 
 def _suggest_sources(name: str, sql: str) -> str:

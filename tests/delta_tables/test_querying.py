@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from deltalake import QueryBuilder
 
+from delta_tables import querying
 from delta_tables.functions import FUNCTIONS
 from delta_tables.querying import check_condition, check_query, list_columns
 from delta_tables.views import VIEWS
@@ -45,6 +46,12 @@ def test_comments_are_blanked_and_places_stay() -> None:
     # Read by whoever does not nest comments, this one would write.
     hidden = "/* /* */ COPY (SELECT 1) TO '/tmp/x' -- */ SELECT 1"
     assert check_query(hidden, TABLES).sql.split() == ["SELECT", "1"]
+
+
+def test_a_fault_of_the_parser_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(querying._DIALECT, "parse", lambda sql: 1 // 0)
+    with pytest.raises(QueryError, match="this is not SQL that zklake can read"):
+        check_query("SELECT 1", TABLES)
 
 
 def test_it_says_which_tables_are_read() -> None:
@@ -99,7 +106,15 @@ def test_it_says_which_tables_are_read() -> None:
         "SELECT * FROM read_csv_auto('http://127.0.0.1/x')",
         "SELECT * FROM 'http://127.0.0.1/x.parquet'",
         "SELECT input_file_name() FROM znode_events",
+        "SELECT input_file_name() FROM znode_events AS 'input_file_name'(a)",
+        "SELECT input_file_name() FROM znode_events AS input_file_name(a)",
+        'SELECT input_file_name() FROM znode_events AS "input_file_name"(a)',
+        "SELECT input_file_name() FROM znode_events LATERAL VIEW explode(x) input_file_name AS a",
+        "WITH input_file_name(a) AS (SELECT 1) SELECT input_file_name() FROM znode_events",
         "SELECT current_setting('x')",
+        "SELECT * FROM znode_events |> WHERE seq > 1",
+        "FROM znode_events |> AGGREGATE",
+        "FROM znode_events |>",
         "SELECT $$x$$",
         "SELECT E'\\''",
         "SELECT $1",

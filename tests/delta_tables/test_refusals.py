@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from delta_tables.refusals import explain_failure, is_out_of_memory
+from delta_tables.refusals import explain_failure, hide_files, is_out_of_memory
 
 SQL = "SELECT topic,\n  clster FROM partition_state"
 
@@ -66,3 +66,10 @@ def test_wanting_too_much_memory_is_known_by_its_words() -> None:
     assert is_out_of_memory("Resources exhausted: Additional allocation failed")
     assert is_out_of_memory("The used disk space during the spilling process has exceeded")
     assert not is_out_of_memory("Divide by zero error")
+
+
+def test_where_files_lie_is_left_out() -> None:
+    said = "Object at location /data/lake/kafka/topics/part-1.snappy.parquet not found: /data/lake"
+    assert hide_files(said, ["/data/lake"]) == "Object at location … not found: …"
+    plan = "file_groups={2 groups: [[a b/x.parquet, y.parquet:0..9], [z.parquet]]}, projection=[a]"
+    assert hide_files(plan, []) == "file_groups={2 groups}, projection=[a]"

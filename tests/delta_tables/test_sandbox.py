@@ -201,7 +201,7 @@ def test_even_unchecked_the_process_writes_nothing(lakes: list[Lake], outside: P
 def run_fooled_cell(question: Question) -> None:
     code = (
         "from delta_tables import cell; from delta_tables.querying import Checked\n"
-        "cell.check_query = lambda sql, known: Checked(sql, ['partition_state'])\n"
+        "cell.check_query = lambda sql, known: Checked(sql, ['partition_state'], False)\n"
         "cell.main()"
     )
     command = [sys.executable, "-c", code]
@@ -224,6 +224,14 @@ def test_a_process_that_was_taken_over_can_make_only_values() -> None:
 
     with pytest.raises(pickle.UnpicklingError, match="system"):
         _Reader(BytesIO(pickle.dumps(("rows", [Evil()])))).load()
+
+
+@pytest.mark.parametrize("how", ["", "VERBOSE", "ANALYZE", "ANALYZE VERBOSE"])
+def test_a_plan_does_not_tell_where_the_lake_lies(lakes: list[Lake], how: str) -> None:
+    plan = str(ask(lakes, f"EXPLAIN {how} SELECT topic FROM partition_state WHERE leader = 1"))
+    assert "file_groups={1 group}" in plan
+    for told in (lakes[0].path, lakes[0].path.strip("/"), "part-00000", ".snappy"):
+        assert told not in plan
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -262,6 +270,10 @@ def is_running(pid: int) -> bool:
             "several tables have 'cluster': write a.cluster or b.cluster",
         ),
         ("SELECT 1 / 0", "Divide by zero"),
+        ("SELECT input_file_name() FROM log_gaps AS 'input_file_name'(a)", "no function"),
+        (f"SELECT {'INTERVAL ' * 150}'1 day'", "INTERVAL wants a text or a number"),
+        (f"SELECT {'INTERVAL -(' * 20}'1 day'{')' * 20}", "INTERVAL wants a text or a number"),
+        ("FROM log_gaps |> AGGREGATE count(*)", r"line 1, column 15: \|> is not allowed"),
         ("SELECT sum(cluster) FROM log_gaps", r"line 1, column 8: sum\(\) does not take a String"),
     ],
 )
