@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -32,7 +33,9 @@ from dashboard.rendering import render, render_error
 from dashboard.security import Guard
 from dashboard.tables import Tables
 from dashboard.times import read_span
-from zklake.errors import QueryError, ZklakeError
+from dashboard.turns import Turns
+from delta_tables.cancellation import Cancellation
+from zklake.errors import BusyError, QueryError, ZklakeError
 
 _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
@@ -45,6 +48,7 @@ class App:
         self.options = options
         self.tables = Tables(options.lake, options.cluster)
         self.pulse = PulseTaker(self.tables, options)
+        self.turns = Turns()
         self.live = Live(self.tables, self.pulse, options.refresh_s)
         self.routes: list[BaseRoute] = [
             *(self._route(page, is_json=False) for page in PAGES),
@@ -53,7 +57,7 @@ class App:
             *list_burrow_routes(self.tables, self.pulse, options),
             *list_metric_routes(self.tables, self.pulse, options),
             Route("/live", self._stream),
-            Route("/healthz", lambda request: PlainTextResponse("alive\n")),
+            Route("/healthz", _say_alive),
             Route("/readyz", self._say_ready),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ]
@@ -67,12 +71,22 @@ class App:
         )
 
         async def answer(request: Request) -> Response:
-            return await run_in_threadpool(self._answer, page, request, is_json)
+            cancellation = Cancellation()
+            leaving = asyncio.create_task(_wait_until_left(request, cancellation))
+            try:
+                return await run_in_threadpool(self._answer, page, request, is_json, cancellation)
+            finally:
+                leaving.cancel()
+                cancellation.cancel()  # the server ends: nobody will get that answer
 
         endpoint: Callable[[Request], Awaitable[Response]] = answer
         return Route(path, endpoint, name=path)
 
-    def _answer(self, page: Page, request: Request, is_json: bool) -> Response:
+    def _answer(
+        self, page: Page, request: Request, is_json: bool, cancellation: Cancellation
+    ) -> Response:
+        if cancellation.is_cancelled:
+            return Response(status_code=503)  # it waited for a thread longer than for an answer
         versions = self.tables.look()
         pulse = self.pulse.take()
         now = datetime.now(UTC)
@@ -83,11 +97,23 @@ class App:
         try:
             if is_json:
                 check_params(page.all_params, given)
-            asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
+            asked = Asked(
+                self.tables,
+                read_span(params, now),
+                params,
+                now,
+                self.options,
+                pulse,
+                self.turns,
+                cancellation,
+            )
             data = page.load(asked)
         except ZklakeError as error:
             status = 400 if isinstance(error, QueryError) else 503
-            return self._say(request, status, str(error), pulse)
+            refused = self._say(request, status, str(error), pulse)
+            if isinstance(error, BusyError):
+                refused.headers["retry-after"] = "5"
+            return refused
         if is_json:
             return _write_json({**data, "pulse": pulse})
         mark = write_mark(versions, page.reads, pulse)
@@ -130,6 +156,17 @@ class App:
             return _write_json({"error": text}, status)
         title = HTTPStatus(status).phrase
         return HTMLResponse(render_error(title, text, self.options, pulse), status)
+
+
+async def _say_alive(request: Request) -> Response:
+    """Async: it needs none of the threads that pages may have taken."""
+    return PlainTextResponse("alive\n")
+
+
+async def _wait_until_left(request: Request, cancellation: Cancellation) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # a body, which no page reads
+    cancellation.cancel()
 
 
 def _write_json(data: Data, status: int = 200) -> Response:

@@ -16,6 +16,8 @@ from dashboard.options import Options
 from dashboard.pulse import Pulse
 from dashboard.tables import Tables
 from dashboard.times import Span, write_time
+from dashboard.turns import Turns
+from delta_tables.cancellation import Cancellation
 
 Data = dict[str, Any]
 
@@ -29,6 +31,9 @@ class Asked(NamedTuple):
     now: datetime
     options: Options
     pulse: Pulse
+    # For what is asked of the sandbox: whose turn it is, and whether somebody still waits for it.
+    turns: Turns
+    cancellation: Cancellation
 
     def link(self, page: str, /, **params: object) -> str:
         """The address of another page, in the same time range."""

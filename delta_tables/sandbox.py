@@ -19,9 +19,10 @@ from typing import IO, Any, Self
 
 import msgspec
 
+from delta_tables.cancellation import Cancellation
 from delta_tables.lakes import Lake, is_remote
 from delta_tables.question import Limits, Question
-from zklake.errors import QueryError
+from zklake.errors import QueryCancelled, QueryError
 
 Row = tuple[Any, ...]
 
@@ -48,18 +49,20 @@ def run_query(
     only: Mapping[str, str] | None = None,
     *,
     condition: str = "",
+    cancellation: Cancellation | None = None,
 ) -> Answer:
     """Start a query; QueryError says why it may not run, or how it failed.
 
     `only`, which is trusted, are conditions by table: neither the query nor views see other rows.
     `condition` is the part of the query that somebody wrote where one condition was wanted.
+    `cancellation` stops it from another thread, with QueryCancelled.
     """
     question = Question(
         lakes=list(lakes), sql=sql, limits=limits, condition=condition, only=dict(only or {})
     )
     process = _start_cell(lakes)
     try:
-        return Answer(process, question)
+        return Answer(process, question, cancellation or Cancellation())
     except BaseException:
         _stop(process)
         raise
@@ -68,9 +71,13 @@ def run_query(
 class Answer:
     """The rows of a question, in batches as they come; left by `with`, its process is gone."""
 
-    def __init__(self, process: subprocess.Popen[bytes], question: Question) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], question: Question, cancellation: Cancellation
+    ) -> None:
         self._process, self._limits = process, question.limits
+        self._cancellation = cancellation
         self.is_truncated = False
+        cancellation.add(process.kill)
         assert process.stdin is not None
         _write(process.stdin, msgspec.json.encode(question))
         self.names: list[str] = self._receive("names")[1]
@@ -95,6 +102,8 @@ class Answer:
     def _explain_end(self) -> str:
         code = self._process.wait()
         self.close()
+        if self._cancellation.is_cancelled:
+            raise QueryCancelled("nobody waits for the answer any more")
         if code == -signal.SIGALRM:
             return (
                 f"stopped: the query took longer than {self._limits.timeout_s:g} s; narrow it down "
@@ -112,6 +121,7 @@ class Answer:
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
+        self._cancellation.remove(self._process.kill)
         _stop(self._process)
 
     def __enter__(self) -> Self:

@@ -6,10 +6,12 @@ Knows nothing of the command line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from delta_tables import reading
+from delta_tables.cancellation import Cancellation
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.explanation import Cause, Explanation, Row
 from delta_tables.lakes import Lake
@@ -24,21 +26,27 @@ from zklake.spelling import did_you_mean
 _NEAR, _LATELY = timedelta(hours=1), timedelta(days=1)
 # Rows are shown for so many causes; so many of each.
 _SHOWN_CAUSES, _SHOWN_ROWS = 3, 5
+_Ask = Callable[..., list[Row]]
 _RISE = ("rise_from", "rise_to", "lag_before", "lag_after", "added")
 
 
 def explain(
-    lakes: Sequence[Lake], group_id: str, at: datetime | None, limits: Limits
+    lakes: Sequence[Lake],
+    group_id: str,
+    at: datetime | None,
+    limits: Limits,
+    cancellation: Cancellation | None = None,
 ) -> list[Explanation]:
     """The largest rise in the hour before a moment (none: of the last day), and its causes."""
-    places = _find_group(lakes, group_id, limits)
+    ask = partial(_ask, lakes, limits, cancellation)
+    places = _find_group(ask, lakes, group_id)
     until = datetime.now(UTC) if at is None else at
     since = until - (_LATELY if at is None else _NEAR)
     sql = (
         f"SELECT * FROM root_cause WHERE group_id = {quote(group_id)} "  # noqa: S608
         f"AND rise_from <= {_write(until)} AND rise_to >= {_write(since)} ORDER BY rise_from, rank"
     )
-    rows = _ask(lakes, sql, limits, _find_only(group_id))
+    rows = ask(sql, _find_only(group_id))
     return [
         _explain_one((lake, coordinator, group_id), (since, until), at, rows)
         for lake, coordinator in places
@@ -102,17 +110,15 @@ def _add_rows(lake: Lake, cause: Cause, group_id: str) -> Cause:
     return cause
 
 
-def _find_group(lakes: Sequence[Lake], group_id: str, limits: Limits) -> list[tuple[Lake, str]]:
+def _find_group(ask: _Ask, lakes: Sequence[Lake], group_id: str) -> list[tuple[Lake, str]]:
     """Where there is such a group, on which coordinators; QueryError when nowhere."""
     sql = _select_groups("cluster, coordinator", f"group_id = {quote(group_id)}")
-    known = {(row["cluster"], row["coordinator"]) for row in _ask(lakes, sql, limits)}
+    known = {(row["cluster"], row["coordinator"]) for row in ask(sql)}
     found = [
         (lake, coordinator) for lake in lakes for at, coordinator in known if at == lake.cluster
     ]
     if not found:
-        names = {
-            row["group_id"] for row in _ask(lakes, _select_groups("group_id", "is_open"), limits)
-        }
+        names = {row["group_id"] for row in ask(_select_groups("group_id", "is_open"))}
         near = did_you_mean(group_id, sorted(names)) or f"; {len(names)} groups are known"
         raise QueryError(
             f"no group {group_id!r} in {', '.join(one.cluster for one in lakes)}{near}"
@@ -126,9 +132,13 @@ def _select_groups(columns: str, where: str) -> str:
 
 
 def _ask(
-    lakes: Sequence[Lake], sql: str, limits: Limits, only: Mapping[str, str] | None = None
+    lakes: Sequence[Lake],
+    limits: Limits,
+    cancellation: Cancellation | None,
+    sql: str,
+    only: Mapping[str, str] | None = None,
 ) -> list[Row]:
-    with run_query(lakes, sql, limits, only) as answer:
+    with run_query(lakes, sql, limits, only, cancellation=cancellation) as answer:
         return [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
 
 

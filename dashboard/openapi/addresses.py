@@ -63,7 +63,7 @@ def _describe_page(page: Page) -> Address:
         {
             200: answer_json("What the page shows.", shape),
             400: fail("A parameter is unknown, missing, or not as described."),
-            503: fail("The lake cannot be read."),
+            503: fail("The lake cannot be read, or too many ask at a time."),
         },
         page.all_params,
     )

@@ -11,7 +11,7 @@ from delta_tables.catalog import TABLES
 from delta_tables.explanation import Explanation, tell
 from delta_tables.lakes import Lake
 from delta_tables.why import explain
-from zklake.errors import QueryError
+from zklake.errors import QueryCancelled, QueryError
 
 # What an answer is made of: while none of these changes, it stays the same.
 _INPUTS = (
@@ -50,11 +50,19 @@ def _explain(asked: Asked, group_id: str) -> list[Explanation]:
         end = end.replace(second=0, microsecond=0)
     lakes = [Lake(asked.options.lake, asked.options.cluster)]
     is_long = asked.span.last is not None and asked.span.seconds > 3600
-    return asked.tables.derive(
-        ("why", group_id, end, is_long),
-        _INPUTS,
-        lambda: explain(lakes, group_id, None if is_long else end, asked.options.limits),
-    )
+    at = None if is_long else end
+
+    def ask() -> list[Explanation]:
+        with asked.turns.take(asked.cancellation):
+            return explain(lakes, group_id, at, asked.options.limits, asked.cancellation)
+
+    while True:
+        try:
+            return asked.tables.derive(("why", group_id, end, is_long), _INPUTS, ask)
+        except QueryCancelled:
+            if asked.cancellation.is_cancelled:
+                raise
+            # Who asked the same before us has left: now it is ours to ask.
 
 
 def _write(one: Explanation) -> Data:
