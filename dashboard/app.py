@@ -34,7 +34,7 @@ from dashboard.security import Guard
 from dashboard.tables import Tables
 from dashboard.times import read_span
 from dashboard.turns import Turns
-from delta_tables.cancellation import Cancellation
+from delta_tables.asking.cancellation import Cancellation
 from zklake.errors import BusyError, QueryError, ZklakeError
 
 _STATIC = Path(__file__).parent / "static"

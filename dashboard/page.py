@@ -17,7 +17,7 @@ from dashboard.pulse import Pulse
 from dashboard.tables import Tables
 from dashboard.times import Span, write_time
 from dashboard.turns import Turns
-from delta_tables.cancellation import Cancellation
+from delta_tables.asking.cancellation import Cancellation
 
 Data = dict[str, Any]
 

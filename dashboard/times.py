@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from delta_tables.moments import Moment, parse_moment
+from delta_tables.asking.moments import Moment, parse_moment
 from zklake.errors import QueryError
 
 CHOICES = ("15m", "1h", "6h", "24h", "7d", "30d")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from delta_tables.cancellation import Cancellation
+from delta_tables.asking.cancellation import Cancellation
 from zklake.errors import BusyError, QueryCancelled
 
 # Each runs in a process of its own; more would only wait for a core.

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
+from delta_tables.asking.moments import write_held
 from delta_tables.burrow import LogEnd, Owner, Rules, fill_slots
-from delta_tables.moments import write_held
 from delta_tables.reading import quote
 
 Row = Mapping[str, Any]

@@ -1,7 +1,7 @@
 """Reading the tables of a lake without a JVM, through deltalake and its DataFusion.
 
 It trusts its SQL: text from outside is checked first, and runs in a process of its own
-(delta_tables/sandbox.py).
+(delta_tables/asking/sandbox.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from arro3.core import DataType
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from delta_tables.asking.lakes import Lake, is_remote
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import Lake, is_remote
 from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
 

@@ -12,7 +12,7 @@ ZklakeError                 1   something failed; the message says what, where, 
 ├── LakeError              10   a table cannot be read or written
 │   └── OtherLog           11   the lake was folded from another log
 ├── QueryError             12   a query is not allowed, wrong, or took too much
-│   └── QueryCancelled     12   who asked it is gone
+│   └── QueryCancelled     14   who asked it is gone
 └── BusyError              13   too many ask at a time; the same query may be answered later
 """
 
@@ -93,6 +93,8 @@ class QueryError(ZklakeError):
 
 class QueryCancelled(QueryError):
     """Who asked the query is gone."""
+
+    exit_code = 14
 
 
 class BusyError(ZklakeError):

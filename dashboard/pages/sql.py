@@ -11,9 +11,9 @@ from dashboard.openapi.params import Param
 from dashboard.openapi.shapes import say
 from dashboard.page import Asked, Data, Page
 from dashboard.tables import Row
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.sandbox import run_query
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import Lake
-from delta_tables.sandbox import run_query
 from delta_tables.views import VIEWS
 from zklake.errors import QueryError
 

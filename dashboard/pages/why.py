@@ -7,10 +7,10 @@ from dashboard.openapi.rows import WORDS, describe_any
 from dashboard.openapi.shapes import Instant, Maybe, Named, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import GROUP, READS, list_groups
+from delta_tables.asking.explanation import Explanation, tell
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.why import explain
 from delta_tables.catalog import TABLES
-from delta_tables.explanation import Explanation, tell
-from delta_tables.lakes import Lake
-from delta_tables.why import explain
 from zklake.errors import QueryCancelled, QueryError
 
 # What an answer is made of: while none of these changes, it stays the same.

@@ -18,9 +18,9 @@ import pytest
 
 from dashboard.options import Options
 from dashboard.turns import Turns
-from delta_tables.cancellation import Cancellation
-from delta_tables.question import Limits
-from delta_tables.sandbox import run_query
+from delta_tables.asking.cancellation import Cancellation
+from delta_tables.asking.question import Limits
+from delta_tables.asking.sandbox import run_query
 from tests.dashboard.serving import serve
 from zklake.errors import BusyError, QueryCancelled
 

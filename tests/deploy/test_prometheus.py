@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from dashboard.statuses import ORDER
-from delta_tables.querying import check_query
+from delta_tables.asking.querying import check_query
 from delta_tables.reading import find_views, open_tables, query_rows
 from tests.dashboard.story_lake import CLUSTER
 from tests.deploy.exported import DEPLOY, list_exported

@@ -7,8 +7,8 @@ from typing import Any
 from deltalake import DeltaTable, QueryBuilder
 
 from delta_tables import reading
+from delta_tables.asking.stats import measure_lake
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.stats import measure_lake
 from lab.aged_lake import World
 from lab.aged_lake.history import tell_events
 from lab.aged_lake.series import list_series

@@ -13,8 +13,8 @@ from deltalake import QueryBuilder
 from pyspark.sql import SparkSession
 
 from delta_tables import reading
+from delta_tables.asking.stats import measure_lake
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.stats import measure_lake
 from lab.aged_lake import World
 from lab.cluster import Cluster
 from streaming.lake.lake import Lake

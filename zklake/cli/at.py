@@ -65,7 +65,12 @@ def at(
 
 def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form) -> None:
     """Print the rows of a table that held at a moment; what was supposed goes to stderr."""
-    from delta_tables.moments import find_interval_table, parse_moment, say_supposed, write_query
+    from delta_tables.asking.moments import (
+        find_interval_table,
+        parse_moment,
+        say_supposed,
+        write_query,
+    )
     from zklake.logs import escape
 
     moment, condition = parse_moment(time, datetime.now(UTC)), condition.strip()

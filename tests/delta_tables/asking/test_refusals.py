@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from delta_tables.refusals import explain_failure, hide_files, is_out_of_memory
+from delta_tables.asking.refusals import explain_failure, hide_files, is_out_of_memory
 
 SQL = "SELECT topic,\n  clster FROM partition_state"
 

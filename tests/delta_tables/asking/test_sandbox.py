@@ -18,15 +18,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.question import Limits, Question
+from delta_tables.asking.sandbox import _choose_environment, _Reader, run_query
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from delta_tables.question import Limits, Question
-from delta_tables.sandbox import _choose_environment, _Reader, run_query
 from tests.delta_tables.empty_lake import make_empty_lake
 from tests.delta_tables.small_lake import write_lake, write_rows
 from zklake.errors import QueryError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ENDLESS = "SELECT count(*) FROM range(0, 100000000) AS a, range(0, 100000000) AS b"
 LIMITS = Limits(timeout_s=20, memory_bytes=256 << 20)
 
@@ -200,7 +200,7 @@ def test_even_unchecked_the_process_writes_nothing(lakes: list[Lake], outside: P
 
 def run_fooled_cell(question: Question) -> None:
     code = (
-        "from delta_tables import cell; from delta_tables.querying import Checked\n"
+        "from delta_tables.asking import cell; from delta_tables.asking.querying import Checked\n"
         "cell.check_query = lambda sql, known: Checked(sql, ['partition_state'], False)\n"
         "cell.main()"
     )
@@ -237,7 +237,8 @@ def test_a_plan_does_not_tell_where_the_lake_lies(lakes: list[Lake], how: str) -
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_it_ends_by_itself_when_its_parent_is_killed() -> None:
     code = (
-        "from delta_tables.sandbox import run_query; from delta_tables.question import Limits\n"
+        "from delta_tables.asking.question import Limits\n"
+        "from delta_tables.asking.sandbox import run_query\n"
         f"a = run_query([], {ENDLESS!r}, Limits(timeout_s=1.5))\n"
         "print(a._process.pid, flush=True); list(a)"
     )

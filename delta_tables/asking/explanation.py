@@ -1,4 +1,4 @@
-"""What made a group's lag rise, as data and in plain sentences; delta_tables/why.py finds it."""
+"""What made a group's lag rise, as data and in plain sentences; why.py beside it finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process in which a question from outside runs: `python -m delta_tables.cell`.
+"""The process in which a question from outside runs: `python -m delta_tables.asking.cell`.
 
 Question on stdin, answer on stdout. Of our secrets it gets only the keys of a remote lake. It
 cannot write to any file, and the kernel ends it when its time or memory is used up: DataFusion
@@ -20,11 +20,11 @@ from typing import Any
 import msgspec
 from deltalake import QueryBuilder
 
-from delta_tables.lakes import Lake
-from delta_tables.querying import check_condition, check_query
-from delta_tables.question import Limits, Question
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.querying import check_condition, check_query
+from delta_tables.asking.question import Limits, Question
+from delta_tables.asking.refusals import explain_failure, hide_files, is_out_of_memory
 from delta_tables.reading import KNOWN, build_engine, open_named, run_sql
-from delta_tables.refusals import explain_failure, hide_files, is_out_of_memory
 from zklake.errors import LakeError, QueryError
 
 Batch = tuple[list[str], list[Any]]

@@ -11,14 +11,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from delta_tables import reading
-from delta_tables.cancellation import Cancellation
+from delta_tables.asking.cancellation import Cancellation
+from delta_tables.asking.explanation import Cause, Explanation, Row
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.moments import find_doubts
+from delta_tables.asking.question import Limits
+from delta_tables.asking.sandbox import run_query
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.explanation import Cause, Explanation, Row
-from delta_tables.lakes import Lake
-from delta_tables.moments import find_doubts
-from delta_tables.question import Limits
 from delta_tables.reading import quote
-from delta_tables.sandbox import run_query
 from zklake.errors import QueryError
 from zklake.spelling import did_you_mean
 

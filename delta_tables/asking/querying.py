@@ -2,8 +2,8 @@
 
 deltalake's QueryBuilder would also take COPY, CREATE EXTERNAL TABLE and SET, so SQL is parsed
 first. What is handed on has no comments and only plain literals: no two readers differ on where
-they end. Text from outside is parsed by the bounded process only (delta_tables/cell.py): no cap on
-a text bounds what a parser makes of it.
+they end. Text from outside is parsed by the bounded process only (cell.py beside it): no cap on a
+text bounds what a parser makes of it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import ParseError, TokenError
 
-from delta_tables.functions import FORMS, FUNCTIONS
-from delta_tables.nesting import check_nesting
+from delta_tables.asking.functions import FORMS, FUNCTIONS
+from delta_tables.asking.nesting import check_nesting
 from zklake.errors import QueryError
 from zklake.spelling import did_you_mean
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.question import Limits
+from delta_tables.asking.sandbox import run_query
+from delta_tables.asking.why import explain
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from delta_tables.question import Limits
-from delta_tables.sandbox import run_query
 from delta_tables.views import VIEWS
-from delta_tables.why import explain
 from tests.delta_tables.lag_stories import STORIES
 from tests.delta_tables.small_lake import write_lake
 from tests.delta_tables.view_lake import state

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from deltalake import QueryBuilder
 
-from delta_tables import querying
-from delta_tables.functions import FUNCTIONS
-from delta_tables.querying import check_condition, check_query, list_columns
+from delta_tables.asking import querying
+from delta_tables.asking.functions import FUNCTIONS
+from delta_tables.asking.querying import check_condition, check_query, list_columns
 from delta_tables.views import VIEWS
 from zklake.errors import QueryError
 

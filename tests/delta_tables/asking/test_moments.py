@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import find_lakes
-from delta_tables.moments import (
+from delta_tables.asking.lakes import find_lakes
+from delta_tables.asking.moments import (
     doubt_moments,
     find_doubts,
     find_interval_table,
@@ -16,6 +15,7 @@ from delta_tables.moments import (
     say_supposed,
     write_query,
 )
+from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.reading import read_rows
 from tests.delta_tables.small_lake import Rows, write_lake
 from zklake.errors import QueryError

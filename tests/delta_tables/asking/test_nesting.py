@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from delta_tables.querying import check_condition, check_query
-from delta_tables.question import Limits
-from delta_tables.sandbox import run_query
+from delta_tables.asking.querying import check_condition, check_query
+from delta_tables.asking.question import Limits
+from delta_tables.asking.sandbox import run_query
 from zklake.errors import QueryError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEEP = 30
 # Of each: what opens a level, and what closes it.
 FORMS = {
@@ -84,7 +84,8 @@ def test_reading_a_query_counts_as_its_time() -> None:
 def test_the_process_that_asks_never_loads_a_parser() -> None:
     code = (
         "import sys\n"
-        "from delta_tables.sandbox import run_query; from delta_tables.question import Limits\n"
+        "from delta_tables.asking.question import Limits\n"
+        "from delta_tables.asking.sandbox import run_query\n"
         "with run_query([], 'SELECT 1 AS a', Limits(), condition='a = 1') as answer:\n"
         "    print(list(answer), [name for name in sys.modules if 'sqlglot' in name])"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from delta_tables.lakes import Lake
+from delta_tables.asking.lakes import Lake
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,9 +19,9 @@ from typing import IO, Any, Self
 
 import msgspec
 
-from delta_tables.cancellation import Cancellation
-from delta_tables.lakes import Lake, is_remote
-from delta_tables.question import Limits, Question
+from delta_tables.asking.cancellation import Cancellation
+from delta_tables.asking.lakes import Lake, is_remote
+from delta_tables.asking.question import Limits, Question
 from zklake.errors import QueryCancelled, QueryError
 
 Row = tuple[Any, ...]
@@ -148,7 +148,7 @@ class _Reader(pickle.Unpickler):
 def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         # -P: no module may be found in the directory somebody happens to stand in.
-        [sys.executable, "-P", "-m", "delta_tables.cell"],
+        [sys.executable, "-P", "-m", "delta_tables.asking.cell"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -161,7 +161,7 @@ def _choose_environment(lakes: Sequence[Lake]) -> dict[str, str]:
     chosen = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
     if any(is_remote(lake.path) for lake in lakes):
         chosen |= {name: text for name, text in os.environ.items() if name.startswith(_STORES)}
-    root = str(Path(__file__).parents[1])
+    root = str(Path(__file__).parents[2])
     # Every arena of malloc takes address space, which is bounded.
     return {**chosen, "PYTHONPATH": root, "RUST_BACKTRACE": "0", "MALLOC_ARENA_MAX": "2"}
 
