@@ -7,27 +7,35 @@ holds the interpreter while it works, so nothing in Python could. Reading the te
 
 from __future__ import annotations
 
-import pickle
 import resource
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from arro3.core import Array, DataType, RecordBatch
 from deltalake import QueryBuilder
 
 from delta_tables.asking.lakes import Lake
+from delta_tables.asking.messages import (
+    COLUMNS,
+    CUT,
+    END,
+    ERROR,
+    MEMORY,
+    ROWS,
+    pack_names,
+    pack_rows,
+    write_message,
+)
 from delta_tables.asking.querying import check_condition, check_query
 from delta_tables.asking.question import Limits, Question
 from delta_tables.asking.refusals import explain_failure, hide_files, is_out_of_memory
-from delta_tables.reading import KNOWN, build_engine, open_named, run_sql
+from delta_tables.reading import KNOWN, build_engine, open_named
 from zklake.errors import LakeError, QueryError
-
-Batch = tuple[list[str], list[Any]]
 
 
 def main() -> None:
@@ -40,7 +48,7 @@ def main() -> None:
     try:
         _answer(question)
     except (Exception, MemoryError) as error:
-        _send(_describe(error, question))
+        _send(*_describe(error, question))
 
 
 def confine(limits: Limits) -> None:
@@ -63,36 +71,46 @@ def _measure_address_space() -> int:
 
 
 def _answer(question: Question) -> None:
-    sent_rows = sent_bytes = 0
+    """Send the columns, as many rows as may be, and whether there were more."""
     limits = question.limits
-    for names, columns in _run_timed(_run(question), limits.timeout_s):
-        if sent_rows == sent_bytes == 0:
-            sent_bytes += _send(("names", names))
-        rows = list(zip(*columns, strict=True))[: limits.max_rows - sent_rows + 1]
-        is_truncated = sent_rows + len(rows) > limits.max_rows
-        rows = rows[: limits.max_rows - sent_rows]
-        if rows:
-            sent_bytes += _send(("rows", _make_plain(rows)))
-        sent_rows += len(rows)
-        if is_truncated or sent_bytes > limits.memory_bytes:
-            return _end(is_truncated=True)
-    return _end(is_truncated=False)
+    sent_rows = sent_bytes = 0
+    batches = _run_timed(_run(question), limits.timeout_s)
+    names = next(batches)
+    sent_bytes += _send(COLUMNS, pack_names(names))
+    for batch in batches:
+        left = limits.max_rows - sent_rows
+        rows = batch.slice(0, min(left, batch.num_rows))
+        if rows.num_rows:
+            sent_bytes += _send(ROWS, pack_rows(rows))
+        sent_rows += rows.num_rows
+        if batch.num_rows > left or sent_bytes > limits.memory_bytes:
+            _send(CUT)
+            return
+    _send(END)
 
 
-def _run(question: Question) -> Iterator[Batch]:
+def _run(question: Question) -> Iterator[Any]:
+    """The names of the columns, then the batches."""
     if question.condition:
         check_condition(question.condition)
     checked = check_query(question.sql, KNOWN)
     tables = open_named(question.lakes, checked.names)
     engine = build_engine(tables, checked.sql, question.only)
     _bound(engine, question.limits)
-    for names, columns in run_sql(engine, checked.sql):
-        yield names, _hide_all(columns, question.lakes) if checked.is_plan else columns
+    reader = engine.execute(checked.sql)
+    yield reader.schema.names
+    for batch in reader:
+        yield _hide_all(batch, question.lakes) if checked.is_plan else batch
 
 
-def _hide_all(columns: list[Any], lakes: Sequence[Lake]) -> list[Any]:
-    """The columns of a plan: texts."""
-    return [[hide_files(value, _list_places(lakes)) for value in column] for column in columns]
+def _hide_all(plan: RecordBatch, lakes: Sequence[Lake]) -> RecordBatch:
+    """A plan without paths: all its columns are texts."""
+    places = _list_places(lakes)
+    hidden = [
+        Array([hide_files(value, places) for value in column.to_pylist()], DataType.utf8())
+        for column in plan.columns
+    ]
+    return RecordBatch.from_arrays(hidden, names=plan.schema.names)
 
 
 def _list_places(lakes: Sequence[Lake]) -> set[str]:
@@ -105,8 +123,8 @@ def _bound(engine: QueryBuilder, limits: Limits) -> None:
     engine.execute("SET datafusion.runtime.max_temp_directory_size = '0'")
 
 
-def _run_timed(batches: Iterator[Batch], left_s: float) -> Iterator[Batch]:
-    """The batches; SIGALRM ends this process when making them takes longer, sending not counted."""
+def _run_timed(batches: Iterator[Any], left_s: float) -> Iterator[Any]:
+    """The same; SIGALRM ends this process when making them takes longer, sending not counted."""
     while True:
         started = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, max(left_s, 0.001))
@@ -118,36 +136,17 @@ def _run_timed(batches: Iterator[Batch], left_s: float) -> Iterator[Batch]:
         yield batch
 
 
-def _make_plain(value: Any) -> Any:
-    """The same without zone objects: only offsets travel."""
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        offset = value.utcoffset()
-        return value.astimezone(timezone(offset) if offset else UTC)
-    if isinstance(value, list | tuple):
-        return type(value)(map(_make_plain, value))
-    if isinstance(value, dict):
-        return {key: _make_plain(inner) for key, inner in value.items()}
-    return value
-
-
-def _describe(error: BaseException, question: Question) -> tuple[str, str]:
+def _describe(error: BaseException, question: Question) -> tuple[bytes, bytes]:
     text = str(error)
     if isinstance(error, MemoryError) or is_out_of_memory(text):
-        return "memory", ""
-    if isinstance(error, LakeError | QueryError):
-        return "error", text
-    return "error", hide_files(explain_failure(text, question.sql), _list_places(question.lakes))
+        return MEMORY, b""
+    if not isinstance(error, LakeError | QueryError):
+        text = hide_files(explain_failure(text, question.sql), _list_places(question.lakes))
+    return ERROR, text.encode(errors="replace")
 
 
-def _end(*, is_truncated: bool) -> None:
-    _send(("end", is_truncated))
-
-
-def _send(message: tuple[str, Any]) -> int:
-    data = pickle.dumps(message)
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
-    return len(data)
+def _send(kind: bytes, data: bytes = b"") -> int:
+    return write_message(sys.stdout.buffer, kind, data)
 
 
 if __name__ == "__main__":

@@ -8,36 +8,41 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self, TypeVar
 
 import msgspec
 
 from delta_tables.asking.cancellation import Cancellation
 from delta_tables.asking.lakes import Lake, is_remote
+from delta_tables.asking.messages import (
+    COLUMNS,
+    CUT,
+    END,
+    ERROR,
+    ROWS,
+    Message,
+    Row,
+    read_message,
+    unpack_names,
+    unpack_rows,
+)
 from delta_tables.asking.question import Limits, Question
 from zklake.errors import QueryCancelled, QueryError
 
-Row = tuple[Any, ...]
+T = TypeVar("T")
 
 # The only variables it gets of ours: where libraries lie, and the keys of a remote lake.
 _LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _STORES = ("AWS_", "AZURE_", "GOOGLE_")
-# Values that a row may hold; the process that reads other people's bytes can make nothing else.
-_VALUES = {
-    ("datetime", "datetime"),
-    ("datetime", "date"),
-    ("datetime", "time"),
-    ("datetime", "timedelta"),
-    ("datetime", "timezone"),
-    ("decimal", "Decimal"),
-}
+# A message is a batch of rows and what frames it: never more than all that a query may take.
+_FRAME_BYTES = 1 << 20
+_NO_ANSWER = "the query's process sent what is no answer"
 # Rust aborts when it gets no memory; the kernel kills, or the stack runs over.
 _MEMORY_SIGNALS = (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS)
 
@@ -80,24 +85,36 @@ class Answer:
         cancellation.add(process.kill)
         assert process.stdin is not None
         _write(process.stdin, msgspec.json.encode(question))
-        self.names: list[str] = self._receive("names")[1]
+        self.names = self._unpack(unpack_names, self._receive(COLUMNS).data)
 
     def __iter__(self) -> Iterator[list[Row]]:
-        while (message := self._receive("rows", "end"))[0] == "rows":
-            yield message[1]
-        self.is_truncated = message[1]
+        while (message := self._receive(ROWS, END, CUT)).kind == ROWS:
+            yield self._unpack(unpack_rows, message.data)
+        self.is_truncated = message.kind == CUT
         self.close()
 
-    def _receive(self, *wanted: str) -> tuple[str, Any]:
+    def _receive(self, *wanted: bytes) -> Message:
         assert self._process.stdout is not None
         try:
-            message: tuple[str, Any] = _Reader(self._process.stdout).load()
-        except (EOFError, pickle.UnpicklingError) as error:
+            most_bytes = self._limits.memory_bytes + _FRAME_BYTES
+            message = read_message(self._process.stdout, most_bytes)
+        except EOFError as error:
             raise QueryError(self._explain_end()) from error
-        if message[0] in wanted:
+        except ValueError as error:
+            self.close()
+            raise QueryError(_NO_ANSWER) from error
+        if message.kind in wanted:
             return message
         self.close()
-        raise QueryError(message[1] if message[0] == "error" else self._say_memory())
+        said = message.data.decode(errors="replace")
+        raise QueryError(said if message.kind == ERROR else self._say_memory())
+
+    def _unpack(self, unpack: Callable[[bytes], T], data: bytes) -> T:
+        try:
+            return unpack(data)
+        except Exception as error:  # whatever Arrow says of bytes that are none
+            self.close()
+            raise QueryError(_NO_ANSWER) from error
 
     def _explain_end(self) -> str:
         code = self._process.wait()
@@ -136,15 +153,6 @@ class Answer:
         self.close()
 
 
-class _Reader(pickle.Unpickler):
-    """Reads plain values only: a process that was taken over could send anything."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _VALUES:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"no value: {module}.{name}")
-
-
 def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         # -P: no module may be found in the directory somebody happens to stand in.
@@ -162,8 +170,14 @@ def _choose_environment(lakes: Sequence[Lake]) -> dict[str, str]:
     if any(is_remote(lake.path) for lake in lakes):
         chosen |= {name: text for name, text in os.environ.items() if name.startswith(_STORES)}
     root = str(Path(__file__).parents[2])
-    # Every arena of malloc takes address space, which is bounded.
-    return {**chosen, "PYTHONPATH": root, "RUST_BACKTRACE": "0", "MALLOC_ARENA_MAX": "2"}
+    # Every arena takes address space, which is bounded: of malloc, and of Arrow's own allocator.
+    return {
+        **chosen,
+        "PYTHONPATH": root,
+        "RUST_BACKTRACE": "0",
+        "MALLOC_ARENA_MAX": "2",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
