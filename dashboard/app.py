@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response, Strea
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from dashboard.burrow.routes import list_burrow_routes
+from dashboard.dialects.burrow.routes import list_burrow_routes
 from dashboard.live import Live, write_mark
 from dashboard.metrics.routes import list_metric_routes
 from dashboard.openapi.document import build_document

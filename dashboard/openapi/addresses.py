@@ -6,7 +6,7 @@ from inspect import cleandoc
 from sys import modules
 from typing import Any
 
-from dashboard.burrow.description import describe_burrow
+from dashboard.dialects.burrow.description import describe_burrow
 from dashboard.metrics.description import METRIC_ADDRESSES
 from dashboard.openapi.address import Address, Answer, answer_json, fail
 from dashboard.openapi.shapes import Named

@@ -17,9 +17,9 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from dashboard.app import App, build_app
+from dashboard.dialects.burrow.evaluation import Rules
 from dashboard.options import Options
 from delta_tables.asking.moments import write_held
-from delta_tables.burrow import Rules
 from lab.cluster import Cluster
 from lab.part import Part
 from lab.ports import find_free_ports

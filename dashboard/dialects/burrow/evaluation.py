@@ -1,7 +1,7 @@
 """Burrow's own evaluation of a group, for any moment, from history: for those who come from it.
 
 Its rules are those of linkedin/Burrow's core/internal/evaluator/caching.go; ours are others
-(docs/status.md). Pure: delta_tables/burrow_reading.py brings the history.
+(docs/status.md). Pure: dashboard/dialects/burrow/reading.py brings the history.
 """
 
 from __future__ import annotations

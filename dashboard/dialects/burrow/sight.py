@@ -1,6 +1,6 @@
 """The rows that Burrow's evaluation needs: commits, log ends and owners, up to a moment.
 
-Reads; judges nothing (delta_tables/burrow.py does).
+Reads; judges nothing (dashboard/dialects/burrow/evaluation.py does).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
+from dashboard.dialects.burrow.evaluation import LogEnd, Owner, Rules, fill_slots
 from delta_tables.asking.moments import write_held
-from delta_tables.burrow import LogEnd, Owner, Rules, fill_slots
 from delta_tables.reading import quote
 
 Row = Mapping[str, Any]

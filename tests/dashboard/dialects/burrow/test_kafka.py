@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.dashboard.burrow.shapes import CLUSTER as CLUSTER_MODULE
-from tests.dashboard.burrow.shapes import STATUS, WINDOW, check_body, check_shape
+from tests.dashboard.dialects.burrow.shapes import CLUSTER as CLUSTER_MODULE
+from tests.dashboard.dialects.burrow.shapes import STATUS, WINDOW, check_body, check_shape
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
 from tests.dashboard.story_commits import LEDGER, find_end
 from tests.dashboard.story_groups import find_lag

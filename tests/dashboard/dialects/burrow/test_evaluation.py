@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delta_tables.burrow import (
+from dashboard.dialects.burrow.evaluation import (
     STATUS_CODES,
     Commit,
     History,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.burrow.question import Answer, Question, refuse, say
-from delta_tables.burrow import Commit, GroupStatus, PartitionStatus
-from delta_tables.burrow_reading import list_groups, read_group
-from delta_tables.burrow_sight import read_topics, write_in
+from dashboard.dialects.burrow.evaluation import Commit, GroupStatus, PartitionStatus
+from dashboard.dialects.burrow.question import Answer, Question, refuse, say
+from dashboard.dialects.burrow.reading import list_groups, read_group
+from dashboard.dialects.burrow.sight import read_topics, write_in
 
 _NO_CLUSTER = "cluster not found"
 # Burrow's is a uint64.

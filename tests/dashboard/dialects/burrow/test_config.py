@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from dashboard.options import Options
-from tests.dashboard.burrow.shapes import CLUSTER, CONSUMER, MAIN, STORAGE, check_body
 from tests.dashboard.conftest import open_client
+from tests.dashboard.dialects.burrow.shapes import CLUSTER, CONSUMER, MAIN, STORAGE, check_body
 
 KINDS = {
     "storage": ["lake"],

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from delta_tables.burrow import Commit, Owner
-from delta_tables.burrow_reading import list_groups, read_group, read_groups
-from delta_tables.burrow_sight import Sight
+from dashboard.dialects.burrow.evaluation import Commit, Owner
+from dashboard.dialects.burrow.reading import list_groups, read_group, read_groups
+from dashboard.dialects.burrow.sight import Sight
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.reading import open_table, query_rows
 from tests.delta_tables.small_lake import write_lake

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from delta_tables.burrow import GroupStatus, History, Owner, evaluate_group
-from delta_tables.burrow_sight import (
+from dashboard.dialects.burrow.evaluation import GroupStatus, History, Owner, evaluate_group
+from dashboard.dialects.burrow.sight import (
     Sight,
     is_of,
     read_last,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dashboard.dialects.burrow.sight import Sight
 from dashboard.options import Options
-from delta_tables.burrow_sight import Sight
 
 Body = dict[str, Any]
 

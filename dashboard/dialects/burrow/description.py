@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dashboard.burrow.addresses import ADDRESSES, split
+from dashboard.dialects.burrow.addresses import ADDRESSES, split
+from dashboard.dialects.burrow.evaluation import Status
 from dashboard.openapi.address import Address, Answer, answer_json
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.shapes import ByName, Either, Maybe, Named, Shape, choose
-from delta_tables.burrow import Status
 
 _KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
 _COMMIT = Named(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dashboard.burrow import config, kafka
-from dashboard.burrow.question import Answer, Question
+from dashboard.dialects.burrow import config, kafka
+from dashboard.dialects.burrow.question import Answer, Question
 
 
 class Address(NamedTuple):

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from dashboard.burrow.question import UNKNOWN, Answer, Question, refuse, say
+from dashboard.dialects.burrow.question import UNKNOWN, Answer, Question, refuse, say
 
 _STORAGE, _EVALUATOR = "lake", "burrow"
 # Burrow's class for groups of each coordinator.

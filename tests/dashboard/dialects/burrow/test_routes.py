@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from dashboard.app import build_app
-from dashboard.burrow.addresses import ADDRESSES
+from dashboard.dialects.burrow.addresses import ADDRESSES
 from dashboard.options import Options
 from delta_tables.catalog import TABLE_BY_NAME
 from tests.dashboard.conftest import ADDRESS, open_client

@@ -18,13 +18,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import Receive, Scope, Send
 
-from dashboard.burrow.addresses import ADDRESSES, split
-from dashboard.burrow.question import UNKNOWN, Answer, Question, refuse
+from dashboard.dialects.burrow.addresses import ADDRESSES, split
+from dashboard.dialects.burrow.question import UNKNOWN, Answer, Question, refuse
+from dashboard.dialects.burrow.sight import Sight
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
 from dashboard.tables import Tables
 from dashboard.times import read_moment
-from delta_tables.burrow_sight import Sight
 from zklake.errors import QueryError, ZklakeError
 
 _READS = {"allow": "GET, HEAD"}

@@ -1,6 +1,6 @@
 """The Prometheus names of linkedin/Burrow, with its labels and its own statuses, by its own rules.
 
-How it judges a group is delta_tables/burrow.py; the same is at /v3/kafka.
+How it judges a group is dashboard/dialects/burrow/evaluation.py; the same is at /v3/kafka.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from dashboard.dialects.burrow.evaluation import STATUS_CODES, GroupStatus, PartitionStatus
+from dashboard.dialects.burrow.reading import read_groups
+from dashboard.dialects.burrow.sight import Sight
 from dashboard.metrics.family import Family, MetricSet, Shape
 from dashboard.metrics.groups import Group
 from dashboard.metrics.snapshot import Things
 from dashboard.metrics.topics import Ends
 from dashboard.pulse import Pulse
 from dashboard.tables import Tables
-from delta_tables.burrow import STATUS_CODES, GroupStatus, PartitionStatus
-from delta_tables.burrow_reading import read_groups
-from delta_tables.burrow_sight import Sight
 
 # The last event is the moment at which it judges.
 JUDGE_READS = (
