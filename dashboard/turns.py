@@ -6,7 +6,6 @@ Who waits holds one of the server's threads, and every other page needs those, t
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -38,7 +37,8 @@ class Turns:
         finally:
             with self._changed:
                 self._free += 1
-                self._changed.notify()
+                # All of the few: one that is just giving up must not keep the news to itself.
+                self._changed.notify_all()
 
     def _wait(self, cancellation: Cancellation) -> None:
         with self._changed:
@@ -52,15 +52,15 @@ class Turns:
             self._free -= 1
 
     def _wait_until_free(self, cancellation: Cancellation) -> None:
-        deadline = time.monotonic() + self._patience_s
-        while self._free == 0 and not cancellation.is_cancelled:
-            if not self._changed.wait(max(0.0, deadline - time.monotonic())):
-                raise BusyError(
-                    f"other queries took all of {self._patience_s:g} s: try again in a moment"
-                )
+        is_over = self._changed.wait_for(
+            lambda: self._free > 0 or cancellation.is_cancelled, self._patience_s
+        )
         if cancellation.is_cancelled:
-            self._changed.notify()  # this may have been meant for somebody who still waits
             raise QueryCancelled("nobody waits for the answer any more")
+        if not is_over:
+            raise BusyError(
+                f"other queries took all of {self._patience_s:g} s: try again in a moment"
+            )
 
     def _wake(self) -> None:
         with self._changed:
