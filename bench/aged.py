@@ -23,12 +23,13 @@ from bench.pages import measure_pages
 from bench.processes import read_rss_bytes
 from bench.stage import Stage
 from delta_tables import reading
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.querying import check_query
+from delta_tables.asking.question import Limits
+from delta_tables.asking.sandbox import run_query
+from delta_tables.asking.stats import measure_lake
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from delta_tables.querying import check_query
-from delta_tables.question import Limits
-from delta_tables.sandbox import KNOWN, run_query
-from delta_tables.stats import measure_lake
+from delta_tables.reading import KNOWN
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Outcome, maintain
 

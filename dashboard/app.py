@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import traceback
 from collections.abc import Awaitable, Callable
@@ -23,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 
 from dashboard.audit import Audit
 from dashboard.budget import Crowd
-from dashboard.burrow.routes import list_burrow_routes
+from dashboard.dialects.burrow.routes import list_burrow_routes
 from dashboard.live import Live, LiveResponse, write_mark
 from dashboard.metrics.routes import list_metric_routes
 from dashboard.openapi.document import build_document
@@ -36,8 +37,10 @@ from dashboard.query_shape import write_shape
 from dashboard.rendering import render, render_error
 from dashboard.security import Guard, find_address
 from dashboard.times import read_span
+from dashboard.turns import Turns
+from delta_tables.asking.cancellation import Cancellation
 from delta_tables.live.tables import Tables
-from zklake.errors import QueryError, ZklakeError
+from zklake.errors import BusyError, QueryError, ZklakeError
 
 _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
@@ -59,6 +62,7 @@ class App:
         self.live = Live(self.tables, self.pulse, options.refresh_s, options.live_connections)
         self._page_threads = CapacityLimiter(_PAGE_THREADS)
         self._sql_threads = CapacityLimiter(_SQL_THREADS)
+        self.turns = Turns()
         self.routes: list[BaseRoute] = [
             *(self._route(page, is_json=False) for page in PAGES),
             *(self._route(page, is_json=True) for page in PAGES),
@@ -83,17 +87,27 @@ class App:
         threads = self._sql_threads if page.name == "sql" else self._page_threads
 
         async def answer(request: Request) -> Response:
-            return await to_thread.run_sync(self._audit, page, request, is_json, limiter=threads)
+            cancellation = Cancellation()
+            leaving = asyncio.create_task(_wait_until_left(request, cancellation))
+            try:
+                return await to_thread.run_sync(
+                    self._audit, page, request, is_json, cancellation, limiter=threads
+                )
+            finally:
+                leaving.cancel()
+                cancellation.cancel()  # the server ends: nobody will get that answer
 
         endpoint: Callable[[Request], Awaitable[Response]] = answer
         return Route(path, endpoint, name=path)
 
-    def _audit(self, page: Page, request: Request, is_json: bool) -> Response:
+    def _audit(
+        self, page: Page, request: Request, is_json: bool, cancellation: Cancellation
+    ) -> Response:
         """The answer; queries and exports are noted, with what came of them."""
         request.state.outcome = "failed"
         began = time.monotonic()
         try:
-            return self._answer(page, request, is_json)
+            return self._answer(page, request, is_json, cancellation)
         finally:
             query = request.query_params.get("query", "") if page.name == "sql" else ""
             if query or is_json:
@@ -106,7 +120,11 @@ class App:
                     seconds=round(time.monotonic() - began, 3),
                 )
 
-    def _answer(self, page: Page, request: Request, is_json: bool) -> Response:
+    def _answer(
+        self, page: Page, request: Request, is_json: bool, cancellation: Cancellation
+    ) -> Response:
+        if cancellation.is_cancelled:
+            return Response(status_code=503)  # it waited for a thread longer than for an answer
         if page.name == "sql" and not self.options.sql:
             request.state.outcome = "refused"
             return self._say(request, 403, "SQL is switched off here (dashboard.sql).", None)
@@ -120,12 +138,24 @@ class App:
         try:
             if is_json:
                 check_params(page.all_params, given)
-            asked = Asked(self.tables, read_span(params, now), params, now, self.options, pulse)
+            asked = Asked(
+                self.tables,
+                read_span(params, now),
+                params,
+                now,
+                self.options,
+                pulse,
+                self.turns,
+                cancellation,
+            )
             data = page.load(asked)
         except ZklakeError as error:
             request.state.outcome = "refused"
             status = 400 if isinstance(error, QueryError) else 503
-            return self._say(request, status, str(error), pulse)
+            refused = self._say(request, status, str(error), pulse)
+            if isinstance(error, BusyError):
+                refused.headers["retry-after"] = "5"
+            return refused
         request.state.outcome = "refused" if data.get("error") else "answered"
         if is_json:
             return _write_json({**data, "pulse": pulse})
@@ -170,6 +200,12 @@ class App:
 async def _say_alive(request: Request) -> Response:
     # By the loop itself: no thread is needed to say so.
     return PlainTextResponse("alive\n")
+
+
+async def _wait_until_left(request: Request, cancellation: Cancellation) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # a body, which no page reads
+    cancellation.cancel()
 
 
 def _write_json(data: Data, status: int = 200) -> Response:

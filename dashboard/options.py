@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from delta_tables.burrow import Rules
-from delta_tables.question import Limits
+from dashboard.dialects.burrow.evaluation import Rules
+from delta_tables.asking.question import Limits
 
 
 @dataclass(frozen=True)

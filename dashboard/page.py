@@ -14,6 +14,8 @@ from dashboard.openapi.params import SPAN, Param
 from dashboard.openapi.shapes import Shape
 from dashboard.options import Options
 from dashboard.pulse import Pulse
+from dashboard.turns import Turns
+from delta_tables.asking.cancellation import Cancellation
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Tables
 from zklake.times import write_time
@@ -30,6 +32,9 @@ class Asked(NamedTuple):
     now: datetime
     options: Options
     pulse: Pulse
+    # For what is asked of the sandbox: whose turn it is, and whether somebody still waits for it.
+    turns: Turns
+    cancellation: Cancellation
 
     def link(self, page: str, /, **params: object) -> str:
         """The address of another page, in the same time range."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from delta_tables.asking.querying import list_columns
 from delta_tables.catalog import TABLES
 from delta_tables.intervals import INTERVAL_COLUMNS
-from delta_tables.querying import list_columns
 from delta_tables.table import Column, Table
 from delta_tables.views import VIEWS, View
 

@@ -1,7 +1,7 @@
 """Reading the tables of a lake without a JVM, through deltalake and its DataFusion.
 
 It trusts its SQL: text from outside is checked first, and runs in a process of its own
-(delta_tables/sandbox.py).
+(delta_tables/asking/sandbox.py).
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arro3.core import DataType
 from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from delta_tables.asking.lakes import Lake, is_remote
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import Lake, is_remote
+from delta_tables.values import read_column
 from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
 
+# What a query may name.
+KNOWN = (*(table.name for table in TABLES), *(view.name for view in VIEWS))
 # Names are folded to lower case, as everywhere in SQL; a time without a zone is UTC.
 _SESSION = {
     "datafusion.sql_parser.enable_ident_normalization": "true",
@@ -111,16 +113,7 @@ def run_sql(engine: QueryBuilder, sql: str) -> Iterator[tuple[list[str], list[An
     names, types = reader.schema.names, reader.schema.types
     yield names, [[] for _ in names]
     for batch in reader:
-        yield names, [_read_column(*pair) for pair in zip(batch.columns, types, strict=True)]
-
-
-def _read_column(column: Any, type_: DataType) -> list[Any]:
-    if DataType.is_interval(type_):  # arro3 has no Python value for it
-        column = column.cast(DataType.string_view())
-    values: list[Any] = column.to_pylist()
-    if DataType.is_map(type_):  # a dict to everybody but Arrow, to whom it is a list of pairs
-        values = [None if value is None else dict(value) for value in values]
-    return values
+        yield names, [read_column(*pair) for pair in zip(batch.columns, types, strict=True)]
 
 
 def read_batches(tables: dict[str, DeltaTable], sql: str) -> Iterator[tuple[list[str], list[Any]]]:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from delta_tables.asking.querying import check_query
 from delta_tables.catalog import TABLES
-from delta_tables.querying import check_query
 from delta_tables.reading import find_views, open_tables, query_rows
 from tests.delta_tables.empty_lake import make_empty_lake
 from tests.delta_tables.small_lake import write_lake

@@ -11,7 +11,9 @@ ZklakeError                 1   something failed; the message says what, where, 
 │   └── Fenced              9   another watcher took this cluster's log over
 ├── LakeError              10   a table cannot be read or written
 │   └── OtherLog           11   the lake was folded from another log
-└── QueryError             12   a query is not allowed, wrong, or took too much
+├── QueryError             12   a query is not allowed, wrong, or took too much
+│   └── QueryCancelled     14   who asked it is gone
+└── BusyError              13   too many ask at a time; the same query may be answered later
 """
 
 from __future__ import annotations
@@ -87,3 +89,15 @@ class QueryError(ZklakeError):
     """A query is not allowed, wrong, or took too much."""
 
     exit_code = 12
+
+
+class QueryCancelled(QueryError):
+    """Who asked the query is gone."""
+
+    exit_code = 14
+
+
+class BusyError(ZklakeError):
+    """Too many ask at a time; the same query may be answered later."""
+
+    exit_code = 13

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dashboard.metrics import SETS
 from dashboard.metrics.exposition import OPENMETRICS, TEXT
+from dashboard.metrics.sets import SETS
 from dashboard.openapi.address import Address, Answer
 from dashboard.openapi.params import Param
 from dashboard.openapi.shapes import choose

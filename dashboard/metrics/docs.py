@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard.metrics import SETS
 from dashboard.metrics.family import Family, MetricSet
+from dashboard.metrics.sets import SETS
 
 _HEAD = """# Metrics
 

@@ -9,9 +9,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from dashboard.metrics import SET_BY_NAME
 from dashboard.metrics.exposition import choose_form
 from dashboard.metrics.scrape import scrape
+from dashboard.metrics.sets import SET_BY_NAME
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
 from delta_tables.live.tables import Tables

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from dashboard.metrics import SET_BY_NAME
-from dashboard.metrics.burrow import BURROW, JUDGE_READS, judge
+from dashboard.dialects.burrow.metrics import BURROW, JUDGE_READS, judge
 from dashboard.metrics.exposition import write_end, write_metrics
 from dashboard.metrics.family import MetricSet
 from dashboard.metrics.now import look
 from dashboard.metrics.own_cluster import LEFT_OUT
+from dashboard.metrics.sets import SET_BY_NAME
 from dashboard.metrics.snapshot import Snapshot, Things, name_reads, take_snapshot
 from dashboard.options import MetricOptions
 from dashboard.pulse import Pulse

@@ -6,7 +6,7 @@ from inspect import cleandoc
 from sys import modules
 from typing import Any
 
-from dashboard.burrow.description import describe_burrow
+from dashboard.dialects.burrow.description import describe_burrow
 from dashboard.metrics.description import METRIC_ADDRESSES
 from dashboard.openapi.address import Address, Answer, answer_json, fail
 from dashboard.openapi.shapes import Named
@@ -63,7 +63,7 @@ def _describe_page(page: Page) -> Address:
         {
             200: answer_json("What the page shows.", shape),
             400: fail("A parameter is unknown, missing, or not as described."),
-            503: fail("The lake cannot be read."),
+            503: fail("The lake cannot be read, or too many ask at a time."),
         },
         page.all_params,
     )

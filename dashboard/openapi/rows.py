@@ -7,8 +7,8 @@ from datetime import date
 from typing import Any
 
 from dashboard.openapi.shapes import Either, Instant, Named, Shape, choose, say
+from delta_tables.asking.querying import list_columns
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.querying import list_columns
 from delta_tables.statuses import ORDER
 from delta_tables.table import ENDED_BY, Column, Table
 from delta_tables.views import VIEWS

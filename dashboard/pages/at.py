@@ -8,14 +8,14 @@ from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.rows import describe_table
 from dashboard.openapi.shapes import Either, Instant, choose, say
 from dashboard.page import Asked, Data, Page
-from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.live.span import read_moment, write_timestamp
-from delta_tables.moments import (
+from delta_tables.asking.moments import (
     Moment,
     find_doubts,
     find_interval_table,
     write_query,
 )
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
+from delta_tables.live.span import read_moment, write_timestamp
 from delta_tables.reading import quote
 from delta_tables.table import Table
 from zklake.errors import LakeError

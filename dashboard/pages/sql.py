@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 from dashboard.openapi.params import Param
 from dashboard.openapi.shapes import say
 from dashboard.page import Asked, Data, Page
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.sandbox import run_query
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import Lake
 from delta_tables.live.tables import Row
-from delta_tables.sandbox import run_query
 from delta_tables.views import VIEWS
 from zklake.errors import QueryError
 
@@ -23,9 +22,6 @@ _EXAMPLES = (
     Path(__file__).parents[2] / "examples" / "queries",
     Path(__file__).parents[1] / "example_queries",
 )
-# Each runs in a process of its own; more would only wait for a core.
-_TURNS = threading.Semaphore(2)
-_PATIENCE_S = 10.0
 _MOST_CHARACTERS = 4_000_000
 
 
@@ -50,16 +46,14 @@ def load(asked: Asked) -> Data:
 
 
 def _answer(asked: Asked, text: str) -> Data:
-    if not _TURNS.acquire(timeout=_PATIENCE_S):
-        raise QueryError("others are asking, too: try again in a moment")
-    try:
-        lakes = [Lake(asked.options.lake, asked.options.cluster)]
-        with run_query(lakes, text, asked.options.limits) as answer:
-            rows, is_cut = _collect(row for rows in answer for row in rows)
-            is_truncated = is_cut or answer.is_truncated
-            return {"names": answer.names, "rows": rows, "is_truncated": is_truncated}
-    finally:
-        _TURNS.release()
+    lakes = [Lake(asked.options.lake, asked.options.cluster)]
+    with (
+        asked.turns.take(asked.cancellation),
+        run_query(lakes, text, asked.options.limits, cancellation=asked.cancellation) as answer,
+    ):
+        rows, is_cut = _collect(row for rows in answer for row in rows)
+        is_truncated = is_cut or answer.is_truncated
+        return {"names": answer.names, "rows": rows, "is_truncated": is_truncated}
 
 
 def _collect(answer: Iterable[tuple[Any, ...]]) -> tuple[list[list[Any]], bool]:

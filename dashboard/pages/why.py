@@ -7,22 +7,14 @@ from dashboard.openapi.rows import WORDS, describe_any
 from dashboard.openapi.shapes import Instant, Maybe, Named, choose, say
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import GROUP, READS, list_groups
+from delta_tables.asking.explanation import Explanation, tell
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.why import explain
 from delta_tables.catalog import TABLES
-from delta_tables.explanation import Explanation, tell
-from delta_tables.lakes import Lake
-from delta_tables.why import explain
-from zklake.errors import QueryError
+from zklake.errors import QueryCancelled, QueryError
 
 # What an answer is made of: while none of these changes, it stays the same.
-_INPUTS = (
-    *READS,
-    "partition_state",
-    "broker_membership",
-    "config_history",
-    "admin_operations",
-    "controller",
-    "log_gaps",
-)
+_INPUTS = (*READS, "root_cause", "group_lag_now", "log_gaps")
 
 
 def load(asked: Asked) -> Data:
@@ -50,11 +42,19 @@ def _explain(asked: Asked, group_id: str) -> list[Explanation]:
         end = end.replace(second=0, microsecond=0)
     lakes = [Lake(asked.options.lake, asked.options.cluster)]
     is_long = asked.span.last is not None and asked.span.seconds > 3600
-    return asked.tables.derive(
-        ("why", group_id, end, is_long),
-        _INPUTS,
-        lambda: explain(lakes, group_id, None if is_long else end, asked.options.limits),
-    )
+    at = None if is_long else end
+
+    def ask() -> list[Explanation]:
+        with asked.turns.take(asked.cancellation):
+            return explain(lakes, group_id, at, asked.options.limits, asked.cancellation)
+
+    while True:
+        try:
+            return asked.tables.derive(("why", group_id, end, is_long), _INPUTS, ask)
+        except QueryCancelled:
+            if asked.cancellation.is_cancelled:
+                raise
+            # Who asked the same before us has left: now it is ours to ask.
 
 
 def _write(one: Explanation) -> Data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from delta_tables.moments import Moment, parse_moment
+from delta_tables.asking.moments import Moment, parse_moment
 from zklake.errors import QueryError
 from zklake.times import write_time
 

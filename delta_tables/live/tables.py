@@ -16,8 +16,8 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
 from delta_tables import reading
+from delta_tables.asking.lakes import is_remote
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import is_remote
 from delta_tables.live.cache import Cache
 from delta_tables.views import VIEWS
 from zklake.errors import LakeError, QueryError

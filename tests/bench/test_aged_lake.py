@@ -11,8 +11,8 @@ from bench.aged_lake.history import tell_events
 from bench.aged_lake.series import list_series
 from bench.aged_lake.things import list_things
 from delta_tables import reading
+from delta_tables.asking.stats import measure_lake
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.stats import measure_lake
 from streaming.fold.cluster_state import ClusterState
 from streaming.fold.controller import ControllerFold
 from streaming.fold.lag.fold import LagFold

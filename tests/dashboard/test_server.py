@@ -11,7 +11,7 @@ import pytest
 
 from dashboard.connection import Patience
 from dashboard.options import Options
-from delta_tables.question import Limits
+from delta_tables.asking.question import Limits
 from tests.dashboard.serving import serve
 from tests.dashboard.sockets import count_files, get, is_closed, open_many, open_socket, wait_for
 from tests.dashboard.story_lake import CLUSTER

@@ -51,7 +51,7 @@ ASK = """
 import json, sys
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.docs import describe
-from delta_tables.querying import check_query
+from delta_tables.asking.querying import check_query
 from delta_tables.reading import open_tables, query_rows
 from tests.delta_tables.empty_lake import make_empty_lake
 from tests.delta_tables.test_catalog import find_lacks

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.querying import check_query, list_columns
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from delta_tables.querying import check_query, list_columns
 from delta_tables.reading import build_engine, open_named, run_sql
 from delta_tables.views import VIEWS, View
 from tests.delta_tables.colliding_rows import tell_first, tell_second

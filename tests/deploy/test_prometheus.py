@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from delta_tables.querying import check_query
+from delta_tables.asking.querying import check_query
 from delta_tables.reading import find_views, open_tables, query_rows
 from delta_tables.statuses import ORDER
 from tests.dashboard.story_lake import CLUSTER

@@ -17,9 +17,9 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from dashboard.app import App, build_app
+from dashboard.dialects.burrow.evaluation import Rules
 from dashboard.options import Options
-from delta_tables.burrow import Rules
-from delta_tables.moments import write_held
+from delta_tables.asking.moments import write_held
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
 from lab.zookeeper_consumer.process import ConsumerProcess

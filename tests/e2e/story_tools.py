@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
-from dashboard.metrics import SET_BY_NAME
-from delta_tables.burrow import STATUS_CODES
-from tests.dashboard.burrow.shapes import STATUS, WINDOW, check_body
+from dashboard.dialects.burrow.evaluation import STATUS_CODES
+from dashboard.metrics.sets import SET_BY_NAME
+from tests.dashboard.dialects.burrow.shapes import STATUS, WINDOW, check_body
 from tests.dashboard.metrics.reading import OPENMETRICS, Scraped, scrape
 from tests.dashboard.metrics.test_names import FACTS
 from tests.e2e.lake_past import LakePast

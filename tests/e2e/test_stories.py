@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from dashboard.options import Options
-from delta_tables.querying import check_query
+from delta_tables.asking.querying import check_query
 from delta_tables.reading import open_tables, query_rows, read_rows
 from delta_tables.views import VIEWS
 from lab.cluster import Cluster

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from deltalake import DeltaTable, QueryBuilder
 
-from delta_tables.moments import write_held
+from delta_tables.asking.moments import write_held
 from delta_tables.reading import run_sql
 from delta_tables.views import VIEWS
 from tests.e2e.lake_past import LATE_MS, Fact, Row

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from bench.aged_lake import World
 from delta_tables import reading
+from delta_tables.asking.stats import measure_lake
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.stats import measure_lake
 from lab.cluster import Cluster
 from streaming.lake.lake import Lake
 from streaming.maintenance.requests import ask

@@ -125,7 +125,7 @@ def try_rule(
 ) -> None:
     """Say when a rule would have fired in the past."""
     from alerts.evaluation import backtest
-    from delta_tables.moments import find_doubts
+    from delta_tables.asking.moments import find_doubts
     from zklake.cli.answers import print_rows
     from zklake.errors import QueryError
 

@@ -10,8 +10,8 @@ import typer
 from zklake.cli.options import collect_flags
 
 if TYPE_CHECKING:
-    from delta_tables.lakes import Lake
-    from delta_tables.question import Limits
+    from delta_tables.asking.lakes import Lake
+    from delta_tables.asking.question import Limits
 
 Clusters = Annotated[
     str | None,
@@ -66,8 +66,8 @@ def choose_scope(
     max_rows: int | None = None,
 ) -> Scope:
     """The scope by flags, environment and file; QueryError when there is no such lake."""
-    from delta_tables.lakes import find_lakes
-    from delta_tables.question import Limits
+    from delta_tables.asking.lakes import find_lakes
+    from delta_tables.asking.question import Limits
     from zklake.errors import QueryError
     from zklake.settings.load import load_settings
 

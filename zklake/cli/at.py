@@ -65,17 +65,18 @@ def at(
 
 def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form) -> None:
     """Print the rows of a table that held at a moment; what was supposed goes to stderr."""
-    from delta_tables.moments import find_interval_table, parse_moment, say_supposed, write_query
+    from delta_tables.asking.moments import (
+        find_interval_table,
+        parse_moment,
+        say_supposed,
+        write_query,
+    )
     from zklake.logs import escape
 
-    moment = parse_moment(time, datetime.now(UTC))
-    if condition.strip():
-        from delta_tables.querying import check_condition
-
-        check_condition(condition)
+    moment, condition = parse_moment(time, datetime.now(UTC)), condition.strip()
     query = write_query(
         find_interval_table(table), moment.at, condition, every_column=form != "table"
     )
     if supposed := say_supposed(time, moment):
         print(escape(supposed), file=sys.stderr)
-    print_query(scope, query, form)
+    print_query(scope, query, form, condition=condition)

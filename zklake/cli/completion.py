@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from delta_tables.asking.functions import FUNCTIONS
+from delta_tables.asking.querying import list_columns
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.functions import FUNCTIONS
-from delta_tables.querying import list_columns
 from delta_tables.views import VIEWS
 
 COMMANDS = {

@@ -85,7 +85,7 @@ def dashboard(
 def choose_options(settings: Settings) -> Options:
     """What the settings say about a dashboard."""
     from dashboard.options import MetricOptions, Options
-    from delta_tables.question import Limits
+    from delta_tables.asking.question import Limits
 
     chosen, query = settings.dashboard, settings.query
     return Options(

@@ -11,7 +11,7 @@ from zklake.cli.asking import complete_table
 from zklake.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from delta_tables.querying import Selected
+    from delta_tables.asking.querying import Selected
     from delta_tables.table import Table
     from delta_tables.views import View
 
@@ -60,7 +60,7 @@ def describe_name(name: str) -> dict[str, Any]:
     from delta_tables.catalog import TABLE_BY_NAME
     from delta_tables.views import VIEWS
     from zklake.errors import QueryError
-    from zklake.settings.fields import did_you_mean
+    from zklake.spelling import did_you_mean
 
     views = {view.name: view for view in VIEWS}
     if name.lower() in TABLE_BY_NAME:
@@ -96,8 +96,8 @@ def _describe_table(table: Table) -> dict[str, Any]:
 
 
 def _describe_view(view: View) -> dict[str, Any]:
+    from delta_tables.asking.querying import list_columns
     from delta_tables.catalog import TABLE_BY_NAME
-    from delta_tables.querying import list_columns
 
     def describe_column(selected: Selected) -> dict[str, str]:
         says = {"column": selected.name, "type": "", "says": "made by the view's SQL"}

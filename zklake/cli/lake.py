@@ -11,7 +11,7 @@ import typer
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
 
 if TYPE_CHECKING:
-    from delta_tables.stats import LakeStats
+    from delta_tables.asking.stats import LakeStats
 
 app = typer.Typer(help="About the lake itself.", no_args_is_help=True)
 
@@ -32,7 +32,7 @@ def stats(
     """Files, bytes, rows, commits, log files and watermark, table by table."""
     from dataclasses import asdict
 
-    from delta_tables.stats import measure_lake
+    from delta_tables.asking.stats import measure_lake
     from zklake.errors import LakeError
     from zklake.settings.load import load_settings
 

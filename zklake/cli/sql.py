@@ -15,7 +15,7 @@ from zklake.cli.asking import AsCsv, Clusters, MaxRows, Scope, Timeout, choose_s
 from zklake.cli.options import AsJson, Config, Lake
 
 if TYPE_CHECKING:
-    from delta_tables.sandbox import Answer
+    from delta_tables.asking.sandbox import Answer
 
 Query = Annotated[
     str | None,
@@ -52,11 +52,14 @@ def sql(
         print_query(scope, sys.stdin.read() if query is None else query, form)
 
 
-def print_query(scope: Scope, query: str, form: Form) -> None:
+def print_query(scope: Scope, query: str, form: Form, *, condition: str = "") -> None:
     """Run a query from outside, and print its rows; doubts about its moments go to stderr."""
-    from delta_tables.sandbox import run_query
+    from delta_tables.asking.sandbox import run_query
 
-    with _ended_by_hang_up(), run_query(scope.lakes, query, scope.limits) as answer:
+    with (
+        _ended_by_hang_up(),
+        run_query(scope.lakes, query, scope.limits, condition=condition) as answer,
+    ):
         say_doubts(scope, query)
         print_rows(answer.names, (row for rows in answer for row in rows), form)
         say_truncated(answer, scope)
@@ -76,7 +79,7 @@ def _ended_by_hang_up() -> Iterator[None]:
 
 def say_doubts(scope: Scope, query: str) -> None:
     """Tell on stderr which moments of a query the lake cannot be sure of."""
-    from delta_tables.moments import doubt_moments, find_moments
+    from delta_tables.asking.moments import doubt_moments, find_moments
     from zklake.logs import escape
 
     moments = find_moments(query)

@@ -12,7 +12,7 @@ from zklake.cli.asking import AsCsv, Clusters, choose_scope
 from zklake.cli.options import AsJson, Config, Lake
 
 if TYPE_CHECKING:
-    from delta_tables.lakes import Lake as Place
+    from delta_tables.asking.lakes import Lake as Place
 
 _NAMES = ("cluster", "table", "rows", "open_rows", "one row per", "watermark_seq", "watermark_at")
 _LEAST_ROOM = 20
@@ -46,9 +46,9 @@ def print_tables(lakes: Sequence[Place], form: Form) -> None:
 
 def list_tables(lake: Place) -> Iterator[tuple[Any, ...]]:
     """Rows of (cluster, table, rows, open rows, grain, watermark's seq, watermark's time)."""
+    from delta_tables.asking.stats import measure_lake
     from delta_tables.catalog import TABLE_BY_NAME
     from delta_tables.reading import find_views
-    from delta_tables.stats import measure_lake
 
     found = measure_lake(lake.path, lake.cluster)
     mark = (found.watermark, found.watermark_at)

@@ -12,7 +12,7 @@ from zklake.cli.asking import Clusters, Scope, Timeout, choose_scope
 from zklake.cli.options import AsJson, Config, Lake
 
 if TYPE_CHECKING:
-    from delta_tables.explanation import Explanation
+    from delta_tables.asking.explanation import Explanation
 
 Group = Annotated[str, typer.Argument(metavar="GROUP", help="A consumer group.")]
 At = Annotated[
@@ -43,8 +43,8 @@ def why(
 
 def print_why(scope: Scope, group: str, at: str | None, as_json: bool) -> None:
     """Explain one group; doubts go to stderr."""
-    from delta_tables.moments import parse_moment, say_supposed
-    from delta_tables.why import explain
+    from delta_tables.asking.moments import parse_moment, say_supposed
+    from delta_tables.asking.why import explain
     from zklake.logs import escape
 
     moment = None if at is None else parse_moment(at, datetime.now(UTC))
@@ -73,7 +73,7 @@ def describe_explanation(one: Explanation) -> dict[str, Any]:
 
 
 def _print_explanation(one: Explanation, *, is_first: bool) -> None:
-    from delta_tables.explanation import tell
+    from delta_tables.asking.explanation import tell
     from zklake.cli.answers import lay_out
     from zklake.logs import escape
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from functools import cache
 from typing import Literal, NamedTuple, get_args, get_origin
 
@@ -61,9 +59,3 @@ def _mentions(annotation: object, wanted: type) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, wanted):
         return True
     return any(_mentions(part, wanted) for part in get_args(annotation))
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean X?`, or nothing when no known name is near."""
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from zklake.settings.fields import SettingField, did_you_mean, groups, setting_fields
+from zklake.settings.fields import SettingField, groups, setting_fields
 from zklake.settings.names import ENV_PREFIX, OTHER_VARIABLES, SHORT_FORMS, env_name
+from zklake.spelling import did_you_mean
 
 
 class Given(NamedTuple):

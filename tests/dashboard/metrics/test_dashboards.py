@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from dashboard.metrics import SET_BY_NAME
+from dashboard.metrics.sets import SET_BY_NAME
 from tests.dashboard.metrics.reading import Scraped, scrape
 from tests.dashboard.metrics.test_names import KMINION
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from dashboard.metrics import SETS
 from dashboard.metrics.exposition import TEXT, write_metrics
 from dashboard.metrics.family import Family, Shape
+from dashboard.metrics.sets import SETS
 from tests.dashboard.metrics.reading import OPENMETRICS, make_lake, scrape, tell_lag
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
 

@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from dashboard.metrics import SET_BY_NAME, SETS
 from dashboard.metrics.docs import describe
+from dashboard.metrics.sets import SET_BY_NAME, SETS
 from zklake.settings.metrics import SetName
 
 GAUGE, COUNTER = "gauge", "counter"

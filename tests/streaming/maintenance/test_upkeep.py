@@ -8,8 +8,8 @@ import pytest
 from deltalake import DeltaTable, QueryBuilder
 
 from delta_tables import reading
+from delta_tables.asking.stats import TableStats, measure_lake
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from delta_tables.stats import TableStats, measure_lake
 from streaming.maintenance.plan import MOST_FILES, Step
 from streaming.maintenance.requests import ANSWER, REQUEST, ask
 from streaming.maintenance.retention import Policy

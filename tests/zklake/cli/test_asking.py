@@ -11,9 +11,9 @@ import sys
 import pytest
 from typer.testing import CliRunner, Result
 
+from delta_tables.asking.lakes import Lake
 from delta_tables.catalog import TABLES
-from delta_tables.lakes import Lake
-from delta_tables.sandbox import KNOWN
+from delta_tables.reading import KNOWN
 from delta_tables.views import VIEWS
 from tests.delta_tables.small_lake import Rows, write_lake
 from zklake.cli.describe import describe_name

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from delta_tables.stats import measure_lake
+from delta_tables.asking.stats import measure_lake
 from streaming.lake.lease import FILE_NAME, Lease
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Upkeep

@@ -17,9 +17,9 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from delta_tables.asking.lakes import Lake
+from delta_tables.asking.question import Limits
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
-from delta_tables.question import Limits
 from tests.delta_tables.small_lake import write_lake
 from zklake.cli.asking import Scope
 from zklake.cli.completion import suggest

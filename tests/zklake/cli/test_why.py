@@ -9,8 +9,8 @@ from deltalake import DeltaTable
 from typer.testing import CliRunner, Result
 
 from delta_tables import reading
+from delta_tables.asking.lakes import Lake
 from delta_tables.catalog import TABLE_BY_NAME
-from delta_tables.lakes import Lake
 from delta_tables.reading import open_named
 from delta_tables.views import VIEWS
 from tests.delta_tables.lag_stories import STORIES

@@ -1,0 +1,1 @@
+"""What other tools ask and are asked, in their own words: Burrow, and the names of exporters."""
