@@ -29,6 +29,7 @@ OPTIONAL = frozenset(
         "kazoo",
         "pyarrow",
         "pyspark",
+        "anyio",
         "sqlglot",
         "starlette",
         "uvicorn",
