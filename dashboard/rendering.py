@@ -15,7 +15,22 @@ from dashboard.page import Asked, Data, Page, write_link
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse
 from dashboard.times import CHOICES, write_duration, write_time
+from zklake.phrases import (
+    format_action,
+    format_count,
+    format_end,
+    format_gap,
+    format_operation,
+    format_trigger,
+    format_word,
+    inflect,
+)
 
+_MOMENTS = {
+    "full": "%Y-%m-%d %H:%M:%S",
+    "zoned": "%Y-%m-%d %H:%M:%S UTC",
+    "clock": "%H:%M:%S",
+}
 _UNITS = ("", "k", "M", "G", "T", "P", "E")
 
 
@@ -53,10 +68,10 @@ def write_bytes(value: int) -> str:
 
 
 def write_moment(at: datetime | None, form: str = "full") -> Markup:
-    """A time in UTC; the browser can write it in its own zone."""
+    """A time in UTC; the browser can write it in its own zone. `zoned` names the zone."""
     if at is None:
         return Markup('<span class="faint">–</span>')
-    text = at.strftime("%H:%M:%S" if form == "clock" else "%Y-%m-%d %H:%M:%S")
+    text = at.strftime(_MOMENTS[form])
     return Markup('<time datetime="{}" data-form="{}">{}</time>').format(write_time(at), form, text)
 
 
@@ -106,6 +121,14 @@ _ENVIRONMENT.filters.update(
     moment=write_moment,
     age=write_age,
     cell=write_cell,
+    action=format_action,
+    count=format_count,
+    ending=format_end,
+    gap=format_gap,
+    noun=inflect,
+    operation=format_operation,
+    trigger=format_trigger,
+    words=format_word,
 )
 _ENVIRONMENT.tests["numeric"] = is_number
 

@@ -103,7 +103,7 @@ PAGE = Page(
         "tables": [
             {
                 "table": choose(*NAMES),
-                "version": say(int | None, "of the Delta table; null: nobody has written it yet"),
+                "version": say(int | None, "version of the Delta table; null: not written yet"),
                 "written_at": Instant | None,
                 "rows": int,
                 "open_rows": int | None,

@@ -16,6 +16,7 @@ from dashboard.rebalance_counts import HEATED, SHOWN, Counts
 from dashboard.series import choose_step
 from dashboard.tables import Row
 from dashboard.times import write_duration, write_time
+from zklake.phrases import format_count
 
 _LATEST = """
 SELECT coordinator, group_id, valid_from_at, valid_to_at, trigger, trigger_member_id,
@@ -65,7 +66,7 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
         Column(
             row["at"],
             row["rebalances"],
-            f"{row['rebalances']} rebalances",
+            format_count(row["rebalances"], "rebalance"),
             asked.link_at(row["at"]),
         )
         for row in data["by_time"]
@@ -89,14 +90,15 @@ def _draw_frequency(asked: Asked, data: Data) -> Markup:
         )
         for row in data["groups"][:HEATED]
     ]
-    caption = f"Rebalances of each group, {write_duration(width)} by {write_duration(width)}"
+    caption = f"Rebalances of each group per {write_duration(width)}"
     return draw_heat(rows, list_columns(asked.span, width), caption)
 
 
 def _make_cell(row: Row, width: int) -> Cell:
     end = row["at"] + timedelta(seconds=width)
-    title = f"{row['group_id']}: {row['rebalances']} from {write_time(row['at'])} on"
+    title = f"{row['group_id']}: {format_count(row['rebalances'], 'rebalance')}"
     title += f", {row['failed']} failed" if row["failed"] else ""
+    title += f", {write_time(row['at'])} to {write_time(end)}"
     params = {"from": write_time(row["at"]), "to": write_time(end)}
     named = {"group_id": row["group_id"], "coordinator": row["coordinator"]}
     return Cell(row["rebalances"], title, write_link("group", named | params))
@@ -113,7 +115,7 @@ PAGE = Page(
         "total": int,
         "failed": int,
         "unowned_ms": int,
-        "all_groups": say(int, "groups that rebalanced, also those not listed"),
+        "all_groups": say(int, "groups that rebalanced, listed or not"),
         "storms": say(int, "how many of them did so five times or more within ten minutes"),
         "by_time": [{"at": Instant, "rebalances": int}],
         "groups": [
@@ -122,7 +124,7 @@ PAGE = Page(
                 "group_id": str,
                 "rebalances": int,
                 "failed": int,
-                "moved": say(int | None, "null, here and below: not known of any of them"),
+                "moved": say(int | None, "null, here and below: not known for any of them"),
                 "reacquired": int | None,
                 "unowned_ms": int | None,
                 "longest_ms": int | None,

@@ -51,7 +51,7 @@ def load(asked: Asked) -> Data:
 
 def _answer(asked: Asked, text: str) -> Data:
     if not _TURNS.acquire(timeout=_PATIENCE_S):
-        raise QueryError("others are asking, too: try again in a moment")
+        raise QueryError("Too many queries are running. Try again in a moment.")
     try:
         lakes = [Lake(asked.options.lake, asked.options.cluster)]
         with run_query(lakes, text, asked.options.limits) as answer:
@@ -101,10 +101,10 @@ PAGE = Page(
     ),
     answer={
         "query": str,
-        "names": say(list[str], "the columns of the answer"),
-        "rows": say(list[list[Any]], "a value per column"),
+        "names": say(list[str], "the columns of the result"),
+        "rows": say(list[list[Any]], "one value per column"),
         "is_truncated": say(bool, "whether there are more rows"),
-        "error": say(str | None, "why there is no answer"),
+        "error": say(str | None, "why the query failed"),
         "examples": [{"name": str, "question": str, "query": str}],
         "tables": [{"name": str, "says": str}],
     },
