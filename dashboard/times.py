@@ -97,7 +97,9 @@ def read_span(params: Mapping[str, str], now: datetime) -> Span:
             read_moment(params["from"], now).at if params.get("from") else end - timedelta(0, 3600)
         )
         if start >= end:
-            raise QueryError("The time range ends before it begins. Set `from` to a time before `to`.")
+            raise QueryError(
+                "The time range ends before it begins. Set `from` to a time before `to`."
+            )
         return Span(start, end)
     last = params.get("last") or DEFAULT
     if not re.fullmatch(LAST_PATTERN, last):

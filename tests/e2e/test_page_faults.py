@@ -75,7 +75,7 @@ def showing(place: Path) -> Iterator[tuple[Run, Page]]:
     address = f"127.0.0.1:{find_free_ports(1)[0]}"
     options = ["--brokers", str(len(_BROKERS)), "--calm", "--http", address]
     with running(place, *options) as run:
-        run.wait_for(f"look at it: http://{address}")
+        run.wait_for(f"dashboard: http://{address}")
         with launch() as browser, open_page(browser, f"http://{address}") as page:
             page.goto("/")
             yield run, page
