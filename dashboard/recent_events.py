@@ -145,7 +145,7 @@ def _format_lives(lives: list[Row], start: datetime, end: datetime) -> Iterator[
         broker, before = life["broker_id"], left.get(life["broker_id"])
         if start <= life["came_at"] < end:
             away = (life["came_at"] - before).total_seconds() if before else None
-            tail = f" after {write_duration(away)}" if away is not None else ""
+            tail = f" again after {write_duration(away)}" if away is not None else ""
             yield {"at": life["came_at"], "text": f"broker {broker} registered{tail}"}
         if life["left_at"] and start <= life["left_at"] < end:
             why = format_end(life["ended_by"])

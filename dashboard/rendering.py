@@ -17,11 +17,13 @@ from dashboard.pulse import Pulse
 from dashboard.times import CHOICES, write_duration, write_time
 from zklake.phrases import (
     format_action,
+    format_coordinator,
     format_count,
     format_end,
     format_gap,
     format_operation,
     format_trigger,
+    format_trigger_kind,
     format_word,
     inflect,
 )
@@ -122,12 +124,14 @@ _ENVIRONMENT.filters.update(
     age=write_age,
     cell=write_cell,
     action=format_action,
+    coordinator=format_coordinator,
     count=format_count,
     ending=format_end,
     gap=format_gap,
     noun=inflect,
     operation=format_operation,
     trigger=format_trigger,
+    trigger_kind=format_trigger_kind,
     words=format_word,
 )
 _ENVIRONMENT.tests["numeric"] = is_number

@@ -22,6 +22,8 @@ _TRIGGERS = {
     "owner_released": ("{} released a partition", "a partition was released"),
     "unknown": ("trigger unknown", "trigger unknown"),
 }
+_TRIGGER_KINDS = {"session_expired": "session ended", "owner_released": "partition released"}
+_COORDINATORS = {"zookeeper": "ZooKeeper", "kafka": "Kafka"}
 _OPERATIONS = {
     "preferred_election": "preferred leader election",
     "topic_deletion": "topic deletion",
@@ -67,6 +69,16 @@ def format_trigger(trigger: str, member: str | None = None, topic: str | None = 
     who = member or topic
     # A name may hold braces: it is put in, never read as a format.
     return named.replace("{}", who) if who else nameless
+
+
+def format_trigger_kind(trigger: str) -> str:
+    """A trigger as a heading, whoever it was: `Member joined`."""
+    return _TRIGGER_KINDS.get(trigger, format_word(trigger)).capitalize()
+
+
+def format_coordinator(coordinator: str) -> str:
+    """Where a group's offsets are stored."""
+    return _COORDINATORS.get(coordinator, coordinator)
 
 
 def format_operation(operation: str) -> str:

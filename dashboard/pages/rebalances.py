@@ -84,7 +84,7 @@ def _draw_frequency(asked: Asked, data: Data) -> Markup:
         cells[row["coordinator"], row["group_id"]][row["at"]] = _make_cell(row, width)
     rows = [
         HeatRow(
-            row["group_id"] + ("" if row["coordinator"] == "zookeeper" else " (kafka)"),
+            row["group_id"] + ("" if row["coordinator"] == "zookeeper" else " (Kafka)"),
             asked.link("group", group_id=row["group_id"], coordinator=row["coordinator"]),
             cells[row["coordinator"], row["group_id"]],
         )

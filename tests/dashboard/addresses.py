@@ -13,7 +13,7 @@ def write_address(page: str, /, **params: str) -> str:
 
 # What each must show; the hostile ones show their own names, as text.
 ADDRESSES: dict[str, str] = {
-    "/": "broker 2 registered after 1 min 30 s",
+    "/": "broker 2 registered again after 1 min 30 s",
     "/groups": "billing",
     write_address("/groups", sort="-lag", q="TEAM", page="2"): "Page 2 of 2",
     write_address("/group", group_id="billing"): "session of billing_web-a ended",

@@ -11,11 +11,13 @@ from delta_tables.table import ENDED_BY
 from zklake.events.envelope import GapReason
 from zklake.phrases import (
     format_action,
+    format_coordinator,
     format_count,
     format_end,
     format_gap,
     format_operation,
     format_trigger,
+    format_trigger_kind,
 )
 
 
@@ -59,6 +61,12 @@ def test_no_value_reaches_a_sentence_as_it_is() -> None:
     assert [text for text in said if "_" in text] == []
     assert (format_end("session_closed"), format_end(None)) == ("session ended", "")
     assert format_gap(None) == "reason unknown"
+
+
+def test_a_kind_of_trigger_names_nobody() -> None:
+    kinds = [format_trigger_kind(word) for word in ("member_joined", "session_expired")]
+    assert kinds == ["Member joined", "Session ended"]
+    assert [format_coordinator(one) for one in WORDS["coordinator"]] == ["ZooKeeper", "Kafka"]
 
 
 def test_what_follows_an_operation_stays() -> None:
