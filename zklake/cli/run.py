@@ -66,10 +66,10 @@ def run(
         bool, typer.Option("--fresh", help="Delete the embedded cluster of earlier runs first.")
     ] = False,
     calm: Annotated[
-        bool, typer.Option("--calm", help="Do not simulate events on the embedded cluster.")
+        bool, typer.Option("--calm", help="Do not run scripted incidents on the embedded cluster.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Run the first simulated incident, then stop everything.")
+        bool, typer.Option("--once", help="Run the first scripted incident, then stop everything.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
