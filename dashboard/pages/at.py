@@ -1,4 +1,4 @@
-"""Time machine: the whole cluster at one moment; each table's rows are those of `zklake at`."""
+"""Time machine: the whole cluster at one time; each table's rows are those of `zklake at`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brokers: who is up, who came and went, and how long each took to be in sync again."""
+"""Brokers: which are up, when they left and returned, and how long until back in sync."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes: what people and tools changed: configs, admin operations, topics, the cluster itself."""
+"""Changes: changes to configs and topics, admin operations, and the cluster itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group: one group's lag over time, who owned what, its rebalances and its members."""
+"""Group: one group's lag over time, partition ownership, rebalances and members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups: every consumer group, how far behind it is, and how it is doing."""
+"""Groups: every consumer group with its lag and status."""
 
 from __future__ import annotations
 

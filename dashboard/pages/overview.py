@@ -1,4 +1,4 @@
-"""Overview: is the cluster well, are its groups, and what has just happened?"""
+"""Overview: the health of the cluster and its groups, and recent events."""
 
 from __future__ import annotations
 

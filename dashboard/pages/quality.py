@@ -1,4 +1,4 @@
-"""Data quality: when nobody could see, what could not be folded, how far each table has come."""
+"""Data quality: coverage gaps, quarantined records, and how recent each table is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebalances: how often groups rebalance, which ones storm, and what it costs."""
+"""Rebalances: how often groups rebalance, rebalance storms, and what they cost."""
 
 from __future__ import annotations
 

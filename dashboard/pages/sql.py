@@ -1,4 +1,4 @@
-"""SQL: questions of one's own, answered by the sandbox; examples to begin with."""
+"""SQL: any SELECT over the lake, run in the sandbox; example queries."""
 
 from __future__ import annotations
 

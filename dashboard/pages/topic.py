@@ -1,4 +1,4 @@
-"""Topic: one topic's partitions, who led them and who was in sync, and who reads it."""
+"""Topic: one topic's partitions, their leaders and ISR over time, and its consumer groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why: what lay behind a rise of a group's lag, in sentences, each with the rows that show it."""
+"""Why: the likely causes of a rise in a group's lag, each with its evidence."""
 
 from __future__ import annotations
 
