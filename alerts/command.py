@@ -55,7 +55,7 @@ class CommandTransport:
                     with suppress(ProcessLookupError):
                         os.killpg(process.pid, signal.SIGKILL)
         if process.returncode != 0:
-            raise SendFailed(f"ended with {process.returncode}: {_read_end(said)}")
+            raise SendFailed(f"exited with {process.returncode}: {_read_end(said)}")
 
 
 def _read_end(said: IO[bytes]) -> str:

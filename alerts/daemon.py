@@ -49,7 +49,7 @@ class Daemon:
             self._end_strays({rule.title for rule in rules}, now)
         count = journal.tidy(now, self._settings.give_up_s)
         if count:
-            _LOG.error("given up: these could not be sent for too long", messages=count)
+            _LOG.error("gave up on messages that could not be sent in time", messages=count)
         told = [notifier.title for notifier in self._settings.list_notifiers()]
         self.vitals.note(journal, [rule.title for rule in rules], told, count)
         self._complain(_find_trouble(evaluations, behind, failures))
@@ -67,7 +67,7 @@ class Daemon:
 
     def _end_strays(self, titles: Iterable[str], now: datetime) -> None:
         strays = [one for one in self._journal.list_open() if one.rule not in titles]
-        ended = [end(one, now, "its rule is not there any more") for one in strays]
+        ended = [end(one, now, "its rule was removed") for one in strays]
         self._tell(IncidentChanges([], [], ended), now)
 
     def _tell(self, changes: IncidentChanges, now: datetime) -> None:
@@ -109,9 +109,9 @@ def _find_trouble(
         first = next(iter(failures.values()))
         return f"the lake cannot be read for {', '.join(failures)}: {first}"
     if not evaluations:
-        return "the lake holds nothing yet: waiting"
+        return "the lake is empty: waiting"
     if behind:
-        return f"the lake is behind what was seen of it ({', '.join(behind)}): waiting"
+        return f"the lake is older than at the last check ({', '.join(behind)}): waiting"
     return None
 
 
@@ -155,7 +155,7 @@ def run_once(lake: str, cluster: str, settings: AlertsSettings) -> int:
 def _check(settings: AlertsSettings) -> None:
     if not settings.notifiers:
         raise SettingsError(
-            "alerts.notifiers: nobody is to be told; set a [[alerts.notifiers]] (docs/alerts.md)"
+            "alerts.notifiers: no notifier is configured; add [[alerts.notifiers]] (docs/alerts.md)"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from alerts.incident import Incident, hash_id
 from zklake.name_patterns import Names
+from zklake.phrases import format_count
 from zklake.settings.alert_notifiers import Notifier
 from zklake.settings.alert_rules import Severity
 from zklake.times import write_duration
@@ -45,15 +46,15 @@ def make_delivery(incident: Incident, notifier: Notifier, event: Event, number: 
 
 def summarise(incident: Incident, event: Event) -> str:
     """One sentence."""
-    words = f"{_WORDS[event]} {incident.severity}: {incident.rule} of {incident.cluster}"
+    words = f"{_WORDS[event]} {incident.severity}: {incident.rule} in {incident.cluster}"
     parts = [f"{words}: {incident.subject.text}"]
     if status := incident.evidence.get("status"):
         parts.append(f"status {status}")
     if affected := incident.evidence.get("affected"):
-        parts.append(f"{affected} partitions")
+        parts.append(format_count(affected, "partition"))
     if incident.ended_at is not None:
         lasted = (incident.ended_at - incident.started_at).total_seconds()
-        parts.append(f"it lasted {write_duration(lasted)}")
+        parts.append(f"lasted {write_duration(lasted)}")
     return ", ".join(parts)
 
 

@@ -100,7 +100,7 @@ def _check(connection: sqlite3.Connection, path: str) -> int:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > _VERSION:
         raise ZklakeError(
-            f"the journal {path} was written by a newer zklake (form {version}): use that one"
+            f"the journal {path} was written by a newer zklake (format {version}): use that version"
         )
     return int(version)
 
@@ -109,7 +109,7 @@ def _check_owner(connection: sqlite3.Connection, path: str, cluster: str) -> Non
     (owner,) = connection.execute("SELECT cluster FROM about").fetchone()
     if owner != cluster:
         raise ZklakeError(
-            f"the journal {path} is that of cluster {owner}, not of {cluster}: "
+            f"the journal {path} belongs to cluster {owner}, not to {cluster}: "
             "give each cluster its own alerts.journal"
         )
 
@@ -121,8 +121,8 @@ def explaining(path: str) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         raise ZklakeError(
-            f"the journal {path} cannot be used: {error}. Mend the disk or its rights; if the file "
-            "is broken, move it away: then what is open now is sent once more"
+            f"the journal {path} cannot be used: {error}. Check the disk and its permissions; if "
+            "the file is corrupt, move it away: open incidents are then sent once more"
         ) from error
 
 
@@ -137,7 +137,7 @@ def holding(path: str) -> Iterator[IO[bytes]]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise ZklakeError(
-                f"another `zklake alerts run` (on this machine) uses the journal {path}: "
+                f"another `zklake alerts run` on this machine uses the journal {path}: "
                 "stop it, or set another alerts.journal"
             ) from error
         yield lock

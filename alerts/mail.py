@@ -36,12 +36,14 @@ class MailTransport:
             with closing(self._connect()) as server:
                 if refused := server.send_message(letter):
                     # Others have it: sent again, they would have it twice.
-                    _LOG.warning("some were refused by the mail server", recipients=sorted(refused))
+                    _LOG.warning(
+                        "the mail server refused some recipients", recipients=sorted(refused)
+                    )
                 # It has the letter: whatever it says now, it must not get it again.
                 with suppress(OSError, smtplib.SMTPException):
                     server.quit()
         except smtplib.SMTPResponseException as error:
-            raise SendFailed(f"said {error.smtp_code}") from error
+            raise SendFailed(f"returned {error.smtp_code}") from error
         except smtplib.SMTPRecipientsRefused as error:
             raise SendFailed("refused every recipient") from error
         except (OSError, smtplib.SMTPException) as error:

@@ -10,9 +10,9 @@ from alerts.evaluation import Evaluation
 from alerts.incident import Incident, IncidentSubject, Spell, name_return, split_return
 
 # Somebody's clock was off, or the lake was made anew.
-_VANISHED = "the history does not show it any more"
-_NOT_KNOWN = "nobody could tell how it went on"
-_BACK = "it was told as over, and is there again"
+_VANISHED = "it is no longer in the history"
+_NOT_KNOWN = "its end was not observed"
+_BACK = "it was reported as closed, and is open again"
 
 
 @dataclass(frozen=True)

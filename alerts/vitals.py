@@ -14,7 +14,7 @@ class Vitals:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.obstacle: str | None = "it has not looked yet"
+        self.obstacle: str | None = "not checked yet"
         self._open = Gauge(
             "zklake_alerts_open_incidents",
             "Incidents that are open",

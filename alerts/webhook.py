@@ -56,6 +56,6 @@ class WebhookTransport:
         except urllib.error.URLError as error:
             raise SendFailed(f"cannot be reached: {error.reason}") from error
         except (OSError, http.client.HTTPException) as error:
-            raise SendFailed(f"broke off: {type(error).__name__}") from error
+            raise SendFailed(f"connection lost: {type(error).__name__}") from error
         if not 200 <= status < 300:
-            raise SendFailed(f"said HTTP {status}")
+            raise SendFailed(f"returned HTTP {status}")

@@ -26,7 +26,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     command = [sys.executable, "-m", "zklake", "run", "--dir", str(place), "--calm"]
     run = ChildProcess(command, stage.directory / "calm.log")
     try:
-        _await_words(run, "everything runs")
+        _await_words(run, "everything is running")
         time.sleep(_SETTLE_S)
         return _watch(_find_stream(run.pid), seconds)
     finally:

@@ -165,7 +165,7 @@ class App:
     async def _say_ready(self, request: Request) -> Response:
         pulse = await run_in_threadpool(self._look)
         if pulse.watermark_at is None:
-            return PlainTextResponse("nothing is folded yet\n", 503)
+            return PlainTextResponse("no data yet\n", 503)
         return PlainTextResponse("ready\n")
 
     def _look(self) -> Pulse:
@@ -182,13 +182,13 @@ class App:
 
     async def _show_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
-            text = "There is no such page." if error.status_code == 404 else error.detail
+            text = "This page does not exist." if error.status_code == 404 else error.detail
             answer = self._say(request, error.status_code, text, None)
             answer.headers.update(error.headers or {})
             return answer
         trace = "".join(traceback.format_exception(error))
-        _LOG.error("a page failed", path=request.url.path, trace=trace)
-        return self._say(request, 500, "The page failed; the dashboard's log says why.", None)
+        _LOG.error("page failed", path=request.url.path, trace=trace)
+        return self._say(request, 500, "This page failed. The dashboard's log says why.", None)
 
     def _say(self, request: Request, status: int, text: str, pulse: Pulse | None) -> Response:
         if request.url.path.startswith("/api/"):

@@ -143,7 +143,7 @@ def _merge(small: Sequence[Bar]) -> Iterator[Bar]:
     if len(small) == 1:
         yield worst
     else:
-        title = f"{len(small)} short ones, such as {worst.title}"
+        title = f"{len(small)} short periods, such as {worst.title}"
         yield worst._replace(start=small[0].start, end=small[-1].end, title=title)
 
 

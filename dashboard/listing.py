@@ -49,7 +49,7 @@ def describe_list(row: Named) -> dict[str, Shape]:
         "rows": [row],
         "total": say(int, "rows before the search"),
         "found": say(int, "rows that the search found, on all pages"),
-        "page": say(int, "the page that this is: the last one, where a later one was asked for"),
+        "page": say(int, "the number of this page; the last one if a later one was requested"),
         "pages": int,
         "sort": _list_orders(row),
         "q": str,
@@ -60,8 +60,8 @@ def list_params(row: Named, searched: str) -> tuple[Param, ...]:
     """What a list can be asked for."""
     number = Annotated[int, Meta(ge=1, le=99_999_999)]
     return (
-        Param("q", str, f"Only rows that have this text in {searched}.", ("ord",)),
-        Param("sort", _list_orders(row), "The column to sort by; downwards with a `-`."),
+        Param("q", str, f"Only rows with this text in {searched}.", ("ord",)),
+        Param("sort", _list_orders(row), "The column to sort by; descending with a `-`."),
         Param("page", number, f"Which page of {PAGE_ROWS} rows, from 1.", ("1",)),
     )
 

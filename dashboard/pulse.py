@@ -21,6 +21,7 @@ from zklake.times import write_time
 
 State = Literal["up", "not ready", "down"]
 _STATES: tuple[State, ...] = get_args(State)
+_HAS_BEEN = {"down": "has been down", "not ready": "has not been ready"}
 _TIMEOUT_S = 1.0
 _LONGEST_ANSWER = 500
 
@@ -95,7 +96,7 @@ def _get(address: str) -> tuple[State, str]:
     try:
         found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
     except OSError:
-        return "down", "its name is not known"
+        return "down", "its host name cannot be resolved"
     answers = []
     for place in dict.fromkeys(one[4][:2] for one in found):
         answers.append(_get_from(str(place[0]), int(place[1])))
@@ -119,13 +120,13 @@ def _get_from(host: str, port: int) -> tuple[State, str]:
 
 def _complain_lake(at: datetime | None, *, is_stale: bool) -> list[str]:
     if at is None:
-        return ["Nothing is folded yet: start `zklake watch` and `zklake stream`."]
-    return [f"The lake is stale: its last event is of {write_time(at)}."] if is_stale else []
+        return ["The lake has no data yet: start `zklake watch` and `zklake stream`."]
+    return [f"The lake is stale: its last event was at {write_time(at)}."] if is_stale else []
 
 
 def _complain_parts(parts: tuple[Part, ...]) -> list[str]:
     return [
-        f"The {part.name} is {part.state} since {write_time(part.since)}"
+        f"The {part.name} {_HAS_BEEN[part.state]} since {write_time(part.since)}"
         + (f": {part.says}." if part.says else ".")
         for part in parts
         if part.state != "up"

@@ -34,7 +34,7 @@ REBALANCE: dict[str, Shape] = {
     **describe_rows(_REBALANCES),
     "lag_before": say(int | None, "the group's lag when it began; null: not known"),
     "lag_after": say(int | None, "the group's lag a minute after its end; null: not known"),
-    "lag_added": say(int | None, "by how much it grew where both are known"),
+    "lag_added": say(int | None, "the difference, if both are known"),
 }
 
 

@@ -15,8 +15,25 @@ from dashboard.page import Asked, Data, Page, write_link
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse
 from dashboard.times import CHOICES
+from zklake.phrases import (
+    format_action,
+    format_coordinator,
+    format_count,
+    format_end,
+    format_gap,
+    format_operation,
+    format_trigger,
+    format_trigger_kind,
+    format_word,
+    inflect,
+)
 from zklake.times import write_duration, write_time
 
+_MOMENTS = {
+    "full": "%Y-%m-%d %H:%M:%S",
+    "zoned": "%Y-%m-%d %H:%M:%S UTC",
+    "clock": "%H:%M:%S",
+}
 _UNITS = ("", "k", "M", "G", "T", "P", "E")
 
 
@@ -54,10 +71,10 @@ def write_bytes(value: int) -> str:
 
 
 def write_moment(at: datetime | None, form: str = "full") -> Markup:
-    """A time in UTC; the browser can write it in its own zone."""
+    """A time in UTC; the browser can write it in its own zone. `zoned` names the zone."""
     if at is None:
         return Markup('<span class="faint">–</span>')
-    text = at.strftime("%H:%M:%S" if form == "clock" else "%Y-%m-%d %H:%M:%S")
+    text = at.strftime(_MOMENTS[form])
     return Markup('<time datetime="{}" data-form="{}">{}</time>').format(write_time(at), form, text)
 
 
@@ -107,6 +124,16 @@ _ENVIRONMENT.filters.update(
     moment=write_moment,
     age=write_age,
     cell=write_cell,
+    action=format_action,
+    coordinator=format_coordinator,
+    count=format_count,
+    ending=format_end,
+    gap=format_gap,
+    noun=inflect,
+    operation=format_operation,
+    trigger=format_trigger,
+    trigger_kind=format_trigger_kind,
+    words=format_word,
 )
 _ENVIRONMENT.tests["numeric"] = is_number
 

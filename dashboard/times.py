@@ -13,7 +13,9 @@ CHOICES = ("15m", "1h", "6h", "24h", "7d", "30d")
 DEFAULT = "1h"
 # So many weeks or days before now are still a year that SQL can count.
 LAST_PATTERN = "^([1-9][0-9]{0,4}[smh]|[1-9][0-9]{0,3}d|[1-9][0-9]{0,2}w)$"
-SAY_LAST = "is no time: want 15m, 1h, 7d or the like"
+# What each should have been, for whoever wrote something else.
+LAST_FORMS = "a time span. Use a number and a unit: 15m, 1h, 7d"
+MOMENT_FORMS = "ISO 8601 (UTC unless it has a time zone), `16:07` (the last one), `-15m` or `now`"
 # The forms of a moment that are promised; `parse_moment` may know more.
 MOMENT_PATTERN = (
     "^(now|-([0-9]{1,9}[wdhms])+|[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?"
@@ -30,9 +32,11 @@ def read_span(params: Mapping[str, str], now: datetime) -> Span:
             read_moment(params["from"], now).at if params.get("from") else end - timedelta(0, 3600)
         )
         if start >= end:
-            raise QueryError("the time range ends before it begins: want from < to")
+            raise QueryError(
+                "The time range ends before it begins. Set `from` to a time before `to`."
+            )
         return Span(start, end)
     last = params.get("last") or DEFAULT
     if not re.fullmatch(LAST_PATTERN, last):
-        raise QueryError(f"last={last!r} {SAY_LAST}")
+        raise QueryError(f"last: cannot read {last!r} as {LAST_FORMS}")
     return Span(read_moment(f"-{last}", now).at, now, last)

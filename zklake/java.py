@@ -56,7 +56,7 @@ def read_version(launcher: Path) -> Java:
     # JAVA_TOOL_OPTIONS puts a line of its own before this one.
     version = re.search(r'version "(\d[^"]*)"', answer.stderr + answer.stdout)
     if version is None:
-        raise JavaError(f"{launcher} -version names no version: {INSTALL_HINT}")
+        raise JavaError(f"{launcher} -version prints no version: {INSTALL_HINT}")
     return Java(launcher, version.group(1))
 
 

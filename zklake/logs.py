@@ -32,7 +32,7 @@ _MULTILINE = ("exception", "stack")
 def configure_logging(level: str = "info") -> None:
     """Set up structlog, and route the standard library's logging through it at WARNING."""
     if level not in LEVELS:
-        raise SettingsError(f"log level {level!r}: want one of {', '.join(LEVELS)}")
+        raise SettingsError(f"log level {level!r}: expected one of {', '.join(LEVELS)}")
     enrich = _enrich()
     structlog.configure(
         processors=[structlog.contextvars.merge_contextvars, *enrich, escape_event, _renderer()],

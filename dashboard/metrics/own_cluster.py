@@ -44,7 +44,7 @@ ABOUT_CLUSTER: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_controller_epoch",
-        "The epoch of its reign",
+        "Epoch of the controller",
         CLUSTER,
         lambda one: one.controller_epoch,
     ),
@@ -59,19 +59,19 @@ ABOUT_CLUSTER: tuple[Family[Any], ...] = (
     Family("zklake_partitions", "Partitions of the cluster", CLUSTER, lambda one: one.partitions),
     Family(
         "zklake_offline_partitions",
-        "Partitions without a leader that lives, less those of topics being deleted",
+        "Partitions without a live leader, except those of topics being deleted",
         CLUSTER,
         lambda one: one.offline,
     ),
     Family(
         "zklake_under_replicated_partitions",
-        "Partitions of which fewer replicas are in sync than assigned",
+        "Partitions with fewer replicas in sync than assigned",
         CLUSTER,
         lambda one: one.under_replicated,
     ),
     Family(
         "zklake_not_preferred_partitions",
-        "Partitions that another replica leads than the preferred one",
+        "Partitions not led by their preferred replica",
         CLUSTER,
         lambda one: one.not_preferred,
     ),
@@ -79,19 +79,19 @@ ABOUT_CLUSTER: tuple[Family[Any], ...] = (
 PIPELINE: tuple[Family[Any], ...] = (
     Family(
         "zklake_lake_watermark_timestamp_seconds",
-        "Time of the last event that is folded into the lake",
+        "Time of the last event in the lake",
         PULSE,
         lambda one: _to_seconds(one.watermark_at),
     ),
     Family(
         "zklake_lake_stale",
-        "Whether that is longer ago than dashboard.stale_after_s (1)",
+        "Whether the last event is older than dashboard.stale_after_s (1)",
         PULSE,
         lambda one: one.is_stale,
     ),
     Family(
         "zklake_sampled_timestamp_seconds",
-        "Time of the last sampling round that told log ends",
+        "Time of the last sampling round that returned log ends",
         PULSE,
         lambda one: _to_seconds(one.sampled_at),
     ),
@@ -103,20 +103,20 @@ PIPELINE: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_open_gaps",
-        "Times in which changes can pass unseen, and that still last",
+        "Coverage gaps that are open: changes can pass unseen",
         CLUSTER,
         lambda one: one.open_gaps,
     ),
     Family(
         "zklake_gaps_total",
-        "Such times since the lake began",
+        "Coverage gaps since the lake began",
         CLUSTER,
         lambda one: one.gaps,
         is_counter=True,
     ),
     Family(
         "zklake_quarantined_records_total",
-        "Records of the log that could not be folded",
+        "Records of the log that could not be applied",
         CLUSTER,
         lambda one: one.quarantined,
         is_counter=True,

@@ -35,19 +35,19 @@ PARTITION = Shape[Partition](
 GROUPS: tuple[Family[Any], ...] = (
     Family(
         "zklake_group_lag",
-        "Records still to be read, over all partitions whose lag is known",
+        "Lag in records, over all partitions whose lag is known",
         GROUP,
         lambda one: one.sums.lag,
     ),
     Family(
         "zklake_group_max_lag",
-        "Records still to be read of the partition that is farthest behind",
+        "Lag in records of the partition that is farthest behind",
         GROUP,
         lambda one: one.sums.max_lag,
     ),
     Family(
         "zklake_group_lag_seconds",
-        "Time of the log still to be read, of the partition that is farthest behind in time",
+        "Time lag in seconds of the partition that is farthest behind in time",
         GROUP,
         lambda one: one.sums.lag_seconds,
     ),
@@ -66,7 +66,7 @@ GROUPS: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_group_unowned_partitions",
-        "Those of them without an owner",
+        "Partitions of the group without an owner",
         GROUP,
         lambda one: one.sums.partitions - one.sums.owned,
     ),
@@ -86,14 +86,14 @@ GROUPS: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_group_failed_rebalances_total",
-        "Those of them after which partitions had no owner",
+        "Rebalances after which partitions had no owner",
         GROUP,
         lambda one: one.failed_rebalances,
         is_counter=True,
     ),
     Family(
         "zklake_group_rebalance_seconds_total",
-        "Time spent in rebalances that have ended; not known of groups that Kafka keeps",
+        "Time spent in rebalances that have ended; not known for groups stored in Kafka",
         GROUP,
         lambda one: one.rebalance_seconds,
         is_counter=True,
@@ -106,7 +106,7 @@ GROUPS: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_groups",
-        "Groups by status, whether they are told one by one or not",
+        "Groups by status, including those that are not exported one by one",
         STATUS,
         lambda one: one[1],
     ),
@@ -114,13 +114,13 @@ GROUPS: tuple[Family[Any], ...] = (
 PARTITIONS: tuple[Family[Any], ...] = (
     Family(
         "zklake_partition_lag",
-        "Records still to be read of one partition",
+        "Lag in records of one partition",
         PARTITION,
         lambda one: one.lag,
     ),
     Family(
         "zklake_partition_lag_seconds",
-        "Time of the log still to be read of one partition",
+        "Time lag in seconds of one partition",
         PARTITION,
         lambda one: one.lag_seconds,
     ),
@@ -144,7 +144,7 @@ PARTITIONS: tuple[Family[Any], ...] = (
     ),
     Family(
         "zklake_log_start_offset",
-        "The first offset that is still there",
+        "The first offset in the log",
         LOG,
         lambda one: one.log_start_offset,
     ),

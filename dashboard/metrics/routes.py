@@ -36,7 +36,9 @@ def list_metric_routes(tables: Tables, pulse: PulseTaker, options: Options) -> l
     async def tell_one(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in SET_BY_NAME:
-            return PlainTextResponse(f"want one of {', '.join(SET_BY_NAME)}\n", 404)
+            return PlainTextResponse(
+                f"No such set of metrics. Use one of: {', '.join(SET_BY_NAME)}\n", 404
+            )
         return await run_in_threadpool(answer, request, (name,))
 
     return [Route("/metrics", tell_all), Route("/metrics/{name}", tell_one)]

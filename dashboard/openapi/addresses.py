@@ -34,8 +34,8 @@ _OTHERS: tuple[Address, ...] = (
         "/readyz",
         "readiness",
         "Readiness",
-        "Whether there is something to see.",
-        {200: Answer("There is."), 503: Answer("Nothing is folded yet.")},
+        "Whether the lake has data.",
+        {200: Answer("The lake has data."), 503: Answer("The lake has no data yet.")},
         is_open=True,
     ),
 )

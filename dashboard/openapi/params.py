@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-from dashboard.times import LAST_PATTERN, MOMENT_PATTERN, SAY_LAST
+from dashboard.times import LAST_FORMS, LAST_PATTERN, MOMENT_FORMS, MOMENT_PATTERN
 from zklake.errors import QueryError
 
 # An error shows what was asked, but not a page of it.
@@ -26,24 +26,24 @@ class Param:
     examples: tuple[str, ...] = ()
     is_required: bool = False
     place: Literal["query", "path"] = "query"
-    # What to say of a value that does not fit, where msgspec would show a pattern.
-    refusal: str = ""
+    # What it should have been when a value does not fit, where msgspec would show a pattern.
+    wanted: str = ""
 
 
 def describe_moment(name: str, says: str, *examples: str) -> Param:
     """A moment as `zklake at` takes it."""
-    forms = "ISO 8601 (UTC where it has no zone), `16:07` (the last one), `-15m` or `now`"
     type_ = Annotated[str, Meta(pattern=MOMENT_PATTERN)]
-    return Param(name, type_, f"{says}: {forms}.", examples, refusal=f"is no time: want {forms}")
+    wanted = f"a time. Use {MOMENT_FORMS}"
+    return Param(name, type_, f"{says}: {MOMENT_FORMS}.", examples, wanted=wanted)
 
 
 SPAN: tuple[Param, ...] = (
     Param(
         "last",
         Annotated[str, Meta(pattern=LAST_PATTERN)],
-        "The time range as a time before now; `1h` when nothing is said.",
+        "The time range, as a time span before now; `1h` by default.",
         ("1h", "7d"),
-        refusal=SAY_LAST,
+        wanted=LAST_FORMS,
     ),
     describe_moment("from", "Where the range begins, instead of `last`", "-45m"),
     describe_moment("to", "Where the range ends, by default now", "now"),
@@ -57,9 +57,9 @@ def check_params(params: Sequence[Param], given: Sequence[tuple[str, str]]) -> N
     for name, text in given:
         if name not in known:
             those = ", ".join(known) or "none"
-            raise QueryError(f"no parameter {name[:_SHOWN]!r}; there are {those}")
+            raise QueryError(f"Unknown parameter {name[:_SHOWN]!r}. Use one of: {those}")
         if name in seen:
-            raise QueryError(f"{name} is said twice: want it once")
+            raise QueryError(f"The parameter {name} is given twice. Give it once.")
         seen.add(name)
         _check(known[name], text)
 
@@ -69,13 +69,16 @@ def _check(param: Param, text: str) -> None:
     try:
         value = msgspec.convert(text, param.type, strict=False)
     except msgspec.ValidationError as error:
+        if param.wanted:
+            text = text[:_SHOWN]
+            raise QueryError(f"{param.name}: cannot read {text!r} as {param.wanted}") from error
         raise QueryError(f"{said} {_explain(param, error)}") from error
     # msgspec takes 2.0 for a whole number, too.
     if isinstance(value, int) and str(value) != text:
-        raise QueryError(f"{said} is no whole number")
+        raise QueryError(f"{said} is not a whole number")
 
 
 def _explain(param: Param, error: msgspec.ValidationError) -> str:
     if get_origin(param.type) is Literal:
-        return f"is none of {', '.join(get_args(param.type))}"
-    return param.refusal or f"is not taken: {error}"
+        return f"is not one of {', '.join(get_args(param.type))}"
+    return f"is not valid: {error}"

@@ -1,4 +1,4 @@
-"""Time machine: the whole cluster at one moment; each table's rows are those of `zklake at`."""
+"""Time machine: the whole cluster at one time; each table's rows are those of `zklake at`."""
 
 from __future__ import annotations
 
@@ -148,8 +148,8 @@ def _describe_section(table: Table) -> Data:
     return {
         "table": choose(table.name),
         "grain": str,
-        "columns": say(list[str], "those that a person wants to see"),
-        "total": say(int, "rows that held then, told or not"),
+        "columns": say(list[str], "the columns that the page shows"),
+        "total": say(int, "rows that held at that time, listed or not"),
         "rows": [describe_table(table)],
         "error": str | None,
     }
@@ -162,18 +162,18 @@ PAGE = Page(
     load,
     has_span=False,
     params=(
-        describe_moment("time", "The moment, by default the last one that the lake knows", "-25m"),
+        describe_moment("time", "The time; by default that of the last event", "-25m"),
         Param("table", choose(*(table.name for table in _STATES)), "Only this table, in full."),
-        Param("q", str, "Only rows with a name that has this text.", ("ord",)),
+        Param("q", str, "Only rows with this text in a name.", ("ord",)),
     ),
     answer={
         "time": Instant,
         "is_zone_supposed": bool,
         "table": choose("", *(table.name for table in _STATES)),
         "q": str,
-        "doubts": say(list[str], "what makes the answer less than certain"),
+        "doubts": say(list[str], "why the answer may be incomplete"),
         "near": {"before": Instant | None, "after": Instant | None},
         "sections": [Either(tuple(_describe_section(table) for table in _STATES))],
-        "steps": say(dict[str, str], "moments to go to from here"),
+        "steps": say(dict[str, str], "times to go to from here"),
     },
 )

@@ -1,4 +1,4 @@
-"""Brokers: who is up, who came and went, and how long each took to be in sync again."""
+"""Brokers: which are up, when they left and returned, and how long until back in sync."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, Named, say
 from dashboard.page import Asked, Data, Page
 from delta_tables.live.tables import Row
+from zklake.phrases import format_end
 from zklake.times import write_duration
 
 _READS = ("broker_membership", "controller", "partition_state", "topics")
@@ -148,7 +149,7 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
         for broker in brokers
     ]
     lanes.append(Lane("controller", [_draw_reign(asked, row) for row in reversed(data["reigns"])]))
-    drawn = draw_lanes(lanes, asked.span, "Sessions of the brokers over time")
+    drawn = draw_lanes(lanes, asked.span, "Broker sessions over time")
     return {"sessions": drawn if brokers else Markup("")}
 
 
@@ -160,7 +161,9 @@ def _draw_life(asked: Asked, life: Row) -> Bar:
         if life["session"] is not None
         else "registered"
     )
-    title = f"{session}: {lasted}" + (f", {life['ended_by']}" if life["ended_by"] else "")
+    title = f"{session}: {lasted}" + (
+        f", {format_end(life['ended_by'])}" if life["ended_by"] else ""
+    )
     href = asked.link_at(max(life["came_at"], asked.span.start))
     return Bar(life["came_at"], end, title, f"c{life['broker_id'] % 8}", href)
 
@@ -170,7 +173,9 @@ def _draw_reign(asked: Asked, row: Row) -> Bar:
     lasted = write_duration((end - row["valid_from_at"]).total_seconds())
     href = asked.link_at(max(row["valid_from_at"], asked.span.start))
     if row["controller_id"] is None:
-        return Bar(row["valid_from_at"], end, f"no controller: {lasted}", "hole", href, "nobody")
+        return Bar(
+            row["valid_from_at"], end, f"no controller: {lasted}", "hole", href, "no controller"
+        )
     who = f"broker {row['controller_id']}"
     title = f"{who}, epoch {row['controller_epoch']}: {lasted}"
     return Bar(row["valid_from_at"], end, title, f"c{row['controller_id'] % 8}", href, who)
@@ -181,13 +186,13 @@ _BROKER = Named(
     {
         "broker_id": int,
         "is_up": bool,
-        "since": say(Instant, "up or down since then"),
+        "since": say(Instant, "since when it is up or down"),
         "endpoints": list[str] | None,
         "rack": str | None,
-        "flaps": say(int, "how often it left in the range"),
+        "flaps": say(int, "how often it left in the time range"),
         "is_controller": bool,
         "leads": say(int, "partitions that it leads"),
-        "in_sync": say(int, "partitions whose isr it is in"),
+        "in_sync": say(int, "partitions that have it in their ISR"),
     },
 )
 PAGE = Page(

@@ -1,4 +1,4 @@
-"""Changes: what people and tools changed: configs, admin operations, topics, the cluster itself."""
+"""Changes: changes to configs and topics, admin operations, and the cluster itself."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ PAGE = Page(
                 "what": str,
                 "before": str | None,
                 "after": str | None,
-                "is_redacted": say(bool, "whether a value is a secret, and withheld"),
+                "is_redacted": say(bool, "whether the value is a secret and therefore redacted"),
             }
         ],
-        "found": say(int, "changes that were found; the newest of them are told"),
+        "found": say(int, "how many changes were found; only the newest are listed"),
     },
 )

@@ -1,4 +1,4 @@
-"""Group: one group's lag over time, who owned what, its rebalances and its members."""
+"""Group: one group's lag over time, partition ownership, rebalances and members."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from dashboard.series import SERIES, load_lag
 from delta_tables.live.tables import Row
 from delta_tables.reading import quote
 from zklake.errors import QueryError
+from zklake.phrases import format_end
 from zklake.times import write_duration
 
 _READS = (
@@ -91,7 +92,7 @@ def _find(asked: Asked) -> Row:
     if known:
         return known[0]
     if not group_id:
-        raise QueryError("which group? Choose one on the page Groups")
+        raise QueryError("No group given: add group_id, or choose a group on the Groups page.")
     # It is gone, but its history may not be.
     return {"group_id": group_id, "coordinator": coordinator or "zookeeper", **EMPTY}
 
@@ -121,9 +122,9 @@ def _draw_tenures(asked: Asked, rows: list[Row]) -> list[Bar]:
     for row in rows:
         end = row["valid_to_at"] or asked.span.end
         lasted = (end - row["valid_from_at"]).total_seconds()
-        owner = row["owner"] or "an unknown owner"
+        owner = row["owner"] or "unknown owner"
         title = f"{owner}: {write_duration(lasted)}"
-        title += f", {row['ended_by']}" if row["ended_by"] else ""
+        title += f", {format_end(row['ended_by'])}" if row["ended_by"] else ""
         bars.append(
             Bar(
                 row["valid_from_at"],
@@ -148,7 +149,9 @@ def _draw_hole(asked: Asked, before: Bar, after: Bar | None) -> Bar | None:
     if end <= before.end or before.end < asked.span.start:
         return None
     lasted = write_duration((end - before.end).total_seconds())
-    return Bar(before.end, end, f"nobody: {lasted}", "hole", asked.link_at(before.end), "nobody")
+    return Bar(
+        before.end, end, f"no owner: {lasted}", "hole", asked.link_at(before.end), "no owner"
+    )
 
 
 def choose_tone(name: str | None) -> str:
@@ -169,7 +172,7 @@ PAGE = Page(
         Param(
             "coordinator",
             choose(*WORDS["coordinator"]),
-            "Which one keeps it, where both have a group of that name.",
+            "Where its offsets are stored, if ZooKeeper and Kafka both have a group of that name.",
         ),
     ),
     answer={

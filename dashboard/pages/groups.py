@@ -1,4 +1,4 @@
-"""Groups: every consumer group, how far behind it is, and how it is doing."""
+"""Groups: every consumer group with its lag and status."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ GROUP = Named(
         **describe_rows(
             _LAG,
             partitions=int,
-            lag=say(int | None, "records still to be read, of all its partitions"),
-            lag_seconds=say(float | None, "of the partition that is farthest behind"),
-            severity=say(int | None, "the place of its status, 0 for OK"),
+            lag=say(int | None, "records not read yet, over all its partitions"),
+            lag_seconds=say(float | None, "time lag of the partition that is farthest behind"),
+            severity=say(int | None, "how bad its status is, 0 for OK"),
             unowned=say(int, "partitions without an owner"),
             last_commit_at=Instant | None,
         ),
-        "status": say(_STATUS, "the worst of its partitions (docs/status.md); null: not known"),
+        "status": say(_STATUS, "that of its worst partition (docs/status.md); null: not known"),
         "members": int,
     },
 )
 STATUS_COUNT = Named("StatusCount", {"status": _STATUS, "groups": int})
-_LISTED = Named("ListedGroup", {**GROUP.shape, "rebalances": say(int, "those of the range")})
+_LISTED = Named("ListedGroup", {**GROUP.shape, "rebalances": say(int, "in the time range")})
 
 
 def list_groups(tables: Tables, group_id: str | None = None) -> list[Row]:

@@ -1,19 +1,16 @@
-"""Overview: is the cluster well, are its groups, and what has just happened?"""
+"""Overview: the health of the cluster and its groups, and recent events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
-
 from dashboard.lives import list_lives
 from dashboard.openapi.rows import describe_rows
-from dashboard.openapi.shapes import Instant, Maybe
+from dashboard.openapi.shapes import Maybe
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import GROUP, READS, STATUS_COUNT, count_statuses, list_groups
+from dashboard.recent_events import RECENT_EVENT, list_recent
 from dashboard.series import SERIES, load_lag
 from delta_tables.live.tables import Row
 from delta_tables.reading import quote
-from zklake.times import write_duration
 
 _READS = (
     *READS,
@@ -27,7 +24,6 @@ _READS = (
     "log_ends",
 )
 _WORST = 8
-_RECENT = 20
 
 _PARTITIONS = """
 SELECT count(*) AS total, count(*) FILTER (WHERE is_offline AND NOT is_under_deletion) AS offline,
@@ -57,56 +53,6 @@ ORDER BY max(lag) DESC NULLS LAST, group_id
 LIMIT 6
 """
 
-# What happened, by table: a time, a sentence, and the group or topic it is about.
-_HAPPENINGS = (
-    (
-        "controller",
-        """SELECT valid_from_at AS at, coalesce('broker ' || controller_id || ' became controller'
-             || coalesce(', epoch ' || controller_epoch, ''), 'nobody is controller') AS text
-           FROM controller WHERE {came} ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "partition_state",
-        """SELECT min(valid_from_at) AS at, count(*) || ' partitions lost their leader' AS text
-           FROM partition_state WHERE leader = -1 AND {came}
-           GROUP BY date_trunc('minute', valid_from_at) ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "rebalances",
-        """SELECT valid_from_at AS at, group_id, 'group ' || group_id || ' rebalanced: ' || trigger
-             || coalesce(', ' || moved || ' moved', '')
-             || CASE outcome WHEN 'failed' THEN ', and failed' ELSE '' END AS text
-           FROM rebalances WHERE {came} ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "offset_lag",
-        """SELECT status_since AS at, group_id, 'group ' || group_id || ' is ' || status || ' on '
-             || count(*) || CASE count(*) WHEN 1 THEN ' partition of ' ELSE ' partitions of ' END
-             || topic AS text
-           FROM offset_lag WHERE is_open AND status NOT IN ('OK', 'WARN') AND {status_came}
-           GROUP BY status_since, group_id, status, topic ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "config_history",
-        """SELECT valid_from_at AS at, entity_type || ' ' || entity_name || ': ' || config_key
-             || coalesce(' = ' || value, '') AS text
-           FROM config_history WHERE config_key IS NOT NULL AND {came}
-           ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "admin_operations",
-        """SELECT valid_from_at AS at, topic, operation || coalesce(' of ' || topic, '')
-             || coalesce('-' || partition, '') AS text
-           FROM admin_operations WHERE {came} ORDER BY at DESC LIMIT 20""",
-    ),
-    (
-        "log_gaps",
-        """SELECT valid_from_at AS at, 'the watcher could not see: '
-             || coalesce(reason, 'nobody knows why') AS text
-           FROM log_gaps WHERE {came} ORDER BY at DESC LIMIT 20""",
-    ),
-)
-
 
 def load(asked: Asked) -> Data:
     """The state of everything, the worst groups, and the newest happenings."""
@@ -124,7 +70,7 @@ def load(asked: Asked) -> Data:
         "worst": _find_worst(groups),
         "lag": _load_lag(asked),
         "gaps": tables.query(_GAPS, "log_gaps"),
-        "recent": _list_recent(asked, lives),
+        "recent": list_recent(tables, asked.span, lives),
     }
 
 
@@ -145,32 +91,6 @@ def _load_lag(asked: Asked) -> Data:
     return load_lag(
         asked.tables, asked.span, f"group_id IN ({names})", lambda row: str(row["group_id"])
     )
-
-
-def _list_recent(asked: Asked, lives: list[Row]) -> list[Row]:
-    span = asked.span
-    rows = list(_tell_lives(lives, span.start, span.end))
-    for table, sql in _HAPPENINGS:
-        text = sql.format(
-            came=span.write_within("valid_from_at"), status_came=span.write_within("status_since")
-        )
-        rows += asked.tables.query(text, table)
-    rows.sort(key=lambda row: row["at"], reverse=True)
-    return [{"group_id": None, "topic": None, **row} for row in rows[:_RECENT]]
-
-
-def _tell_lives(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
-    left: dict[int, datetime] = {}
-    for life in lives:
-        broker, before = life["broker_id"], left.get(life["broker_id"])
-        if start <= life["came_at"] < end:
-            away = (life["came_at"] - before).total_seconds() if before else None
-            tail = f" after {write_duration(away)}" if away is not None else ""
-            yield {"at": life["came_at"], "text": f"broker {broker} registered{tail}"}
-        if life["left_at"] and start <= life["left_at"] < end:
-            yield {"at": life["left_at"], "text": f"broker {broker} left ({life['ended_by']})"}
-        if life["left_at"]:
-            left[broker] = life["left_at"]
 
 
 PAGE = Page(
@@ -195,6 +115,6 @@ PAGE = Page(
         "worst": [GROUP],
         "lag": SERIES,
         "gaps": [describe_rows(_GAPS)],
-        "recent": [{"at": Instant, "text": str, "group_id": str | None, "topic": str | None}],
+        "recent": [RECENT_EVENT],
     },
 )

@@ -1,4 +1,4 @@
-"""Data quality: when nobody could see, what could not be folded, how far each table has come."""
+"""Data quality: coverage gaps, quarantined records, and how recent each table is."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ PAGE = Page(
         "tables": [
             {
                 "table": choose(*NAMES),
-                "version": say(int | None, "of the Delta table; null: nobody has written it yet"),
+                "version": say(int | None, "version of the Delta table; null: not written yet"),
                 "written_at": Instant | None,
                 "rows": int,
                 "open_rows": int | None,

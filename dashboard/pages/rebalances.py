@@ -1,4 +1,4 @@
-"""Rebalances: how often groups rebalance, which ones storm, and what it costs."""
+"""Rebalances: how often groups rebalance, rebalance storms, and what they cost."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dashboard.page import Asked, Data, Page, write_link
 from dashboard.rebalance_counts import HEATED, SHOWN, Counts
 from dashboard.series import choose_step
 from delta_tables.live.tables import Row
+from zklake.phrases import format_count
 from zklake.times import write_duration, write_time
 
 _LATEST = """
@@ -65,7 +66,7 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
         Column(
             row["at"],
             row["rebalances"],
-            f"{row['rebalances']} rebalances",
+            format_count(row["rebalances"], "rebalance"),
             asked.link_at(row["at"]),
         )
         for row in data["by_time"]
@@ -83,20 +84,21 @@ def _draw_frequency(asked: Asked, data: Data) -> Markup:
         cells[row["coordinator"], row["group_id"]][row["at"]] = _make_cell(row, width)
     rows = [
         HeatRow(
-            row["group_id"] + ("" if row["coordinator"] == "zookeeper" else " (kafka)"),
+            row["group_id"] + ("" if row["coordinator"] == "zookeeper" else " (Kafka)"),
             asked.link("group", group_id=row["group_id"], coordinator=row["coordinator"]),
             cells[row["coordinator"], row["group_id"]],
         )
         for row in data["groups"][:HEATED]
     ]
-    caption = f"Rebalances of each group, {write_duration(width)} by {write_duration(width)}"
+    caption = f"Rebalances of each group per {write_duration(width)}"
     return draw_heat(rows, list_columns(asked.span, width), caption)
 
 
 def _make_cell(row: Row, width: int) -> Cell:
     end = row["at"] + timedelta(seconds=width)
-    title = f"{row['group_id']}: {row['rebalances']} from {write_time(row['at'])} on"
+    title = f"{row['group_id']}: {format_count(row['rebalances'], 'rebalance')}"
     title += f", {row['failed']} failed" if row["failed"] else ""
+    title += f", {write_time(row['at'])} to {write_time(end)}"
     params = {"from": write_time(row["at"]), "to": write_time(end)}
     named = {"group_id": row["group_id"], "coordinator": row["coordinator"]}
     return Cell(row["rebalances"], title, write_link("group", named | params))
@@ -113,7 +115,7 @@ PAGE = Page(
         "total": int,
         "failed": int,
         "unowned_ms": int,
-        "all_groups": say(int, "groups that rebalanced, also those not listed"),
+        "all_groups": say(int, "groups that rebalanced, listed or not"),
         "storms": say(int, "how many of them did so five times or more within ten minutes"),
         "by_time": [{"at": Instant, "rebalances": int}],
         "groups": [
@@ -122,7 +124,7 @@ PAGE = Page(
                 "group_id": str,
                 "rebalances": int,
                 "failed": int,
-                "moved": say(int | None, "null, here and below: not known of any of them"),
+                "moved": say(int | None, "null, here and below: not known for any of them"),
                 "reacquired": int | None,
                 "unowned_ms": int | None,
                 "longest_ms": int | None,

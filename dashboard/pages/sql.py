@@ -1,4 +1,4 @@
-"""SQL: questions of one's own, answered by the sandbox; examples to begin with."""
+"""SQL: any SELECT over the lake, run in the sandbox; example queries."""
 
 from __future__ import annotations
 
@@ -95,10 +95,10 @@ PAGE = Page(
     ),
     answer={
         "query": str,
-        "names": say(list[str], "the columns of the answer"),
-        "rows": say(list[list[Any]], "a value per column"),
+        "names": say(list[str], "the columns of the result"),
+        "rows": say(list[list[Any]], "one value per column"),
         "is_truncated": say(bool, "whether there are more rows"),
-        "error": say(str | None, "why there is no answer"),
+        "error": say(str | None, "why the query failed"),
         "examples": [{"name": str, "question": str, "query": str}],
         "tables": [{"name": str, "says": str}],
     },

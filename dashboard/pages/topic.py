@@ -1,4 +1,4 @@
-"""Topic: one topic's partitions, who led them and who was in sync, and who reads it."""
+"""Topic: one topic's partitions, their leaders and ISR over time, and its consumer groups."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def load(asked: Asked) -> Data:
     """Everything that is known of one topic in the range."""
     name = asked.params.get("topic", "")
     if not name:
-        raise QueryError("which topic? Choose one on the page Topics")
+        raise QueryError("No topic given: add topic, or choose a topic on the Topics page.")
     where = f"topic = {quote(name)}"
 
     def ask(sql: str, table: str) -> list[Row]:
@@ -131,7 +131,7 @@ def _draw_state(asked: Asked, row: Row, replicas: int) -> Bar:
     else:
         who = f"broker {row['leader']}"
         tone = f"c{row['leader'] % 8}" + (" thin" if len(isr) < replicas else "")
-    title = f"{who}, epoch {row['leader_epoch']}, isr {isr}: {lasted}"
+    title = f"{who}, epoch {row['leader_epoch']}, ISR {isr}: {lasted}"
     href = asked.link_at(max(row["valid_from_at"], asked.span.start))
     return Bar(row["valid_from_at"], end, title, tone, href, who)
 

@@ -56,10 +56,10 @@ _TOPIC = Named(
             under_replicated=int,
             not_preferred=int,
             is_under_deletion=bool,
-            leader_epoch=say(int | None, "the highest of its partitions"),
+            leader_epoch=say(int | None, "the highest leader epoch of its partitions"),
         ),
-        "records": say(int | None, "those that are still there; null: nobody samples log ends"),
-        "changes": say(int, "states of its partitions that began in the range"),
+        "records": say(int | None, "records in the log now; null: log ends are not sampled"),
+        "changes": say(int, "partition state changes in the time range"),
     },
 )
 

@@ -1,4 +1,4 @@
-"""Why: what lay behind a rise of a group's lag, in sentences, each with the rows that show it."""
+"""Why: the likely causes of a rise in a group's lag, each with its evidence."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _CAUSE = Named(
     {
         "at": Instant,
         "says": str,
-        "score": say(float, "how directly such a thing makes lag, less with the time between"),
+        "score": say(float, "how directly it adds lag; lower, the longer before the rise"),
         "rows": [describe_any(tuple(table for table in TABLES if table.is_interval))],
         "table": say(str | None, "the table of these rows"),
     },

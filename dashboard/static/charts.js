@@ -64,7 +64,7 @@
         { ...axis, size: 56, values: (plot, ticks) => ticks.map((tick) => shorten(tick)) },
       ],
       series: [
-        { label: "Time", value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" },
+        { label: document.documentElement.dataset.zone === "local" ? "Time (local)" : "Time (UTC)", value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" },
         ...lines.map((line, number) => ({
           label: line.label, stroke: colour(number), width: 1.5, points: { show: false },
           value: (plot, value) => (value === null ? "–" : `${shorten(value)} ${unit}`),

@@ -22,8 +22,8 @@
       const isSilent = isCut || refused !== null;
       const note = document.querySelector(".silence");
       if (note) {
-        const then = refused >= 400 && refused < 500 ? "Reload the page." : "It is tried again.";
-        const what = refused ? `answers with status ${refused}; what is shown here is old` : "does not answer";
+        const then = refused >= 400 && refused < 500 ? "Reload the page." : "Retrying.";
+        const what = refused ? `answered with status ${refused}; this page is out of date` : "does not answer";
         const words = reason && refused === null ? reason : `The dashboard ${what}. ${then}`;
         note.textContent = isSilent ? words : "";
         note.hidden = !isSilent;

@@ -10,6 +10,12 @@
       : [at.getUTCFullYear(), at.getUTCMonth() + 1, at.getUTCDate(), at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()];
   }
 
+  function nameZone(at) {
+    if (!isLocal()) return "UTC";
+    const east = -at.getTimezoneOffset();
+    return `UTC${east < 0 ? "−" : "+"}${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`;
+  }
+
   function writeAge(seconds) {
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
     let left = Math.max(0, Math.floor(seconds));
@@ -30,6 +36,7 @@
       case "clock": case "second": return `${two(hour)}:${two(minute)}:${two(second)}`;
       case "minute": return `${two(hour)}:${two(minute)}`;
       case "day": return `${two(month)}-${two(day)}`;
+      case "zoned": return `${write(at, "full")} ${nameZone(at)}`;
       default: return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:${two(second)}`;
     }
   }
@@ -46,6 +53,8 @@
     rewrite(document);
     for (const button of document.querySelectorAll('[data-toggle="zone"]'))
       button.textContent = isLocal() ? "Local" : "UTC";
+    for (const name of document.querySelectorAll("[data-zone-name]"))
+      name.textContent = isLocal() ? "your time zone" : "UTC";
   }
 
   document.addEventListener("looks-changed", rewriteAll);

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _AGO = re.compile(r"-((?:\d+[wdhms])+)")
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?Z?")
-_WANTED = (
-    "want ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time of day (16:07, the last one), "
+_FORMS = (
+    "ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time of day (16:07, the last one), "
     "a time ago (-15m, -1h30m, -2d) or now"
 )
 # A moment in SQL: what TIMESTAMP says it is, or a text that has a day and a time of day.
@@ -59,7 +59,7 @@ def parse_moment(text: str, now: datetime) -> Moment:
             return _find_last(time.fromisoformat(text), now.astimezone(UTC))
         return _parse_iso(text)
     except (ValueError, OverflowError) as error:
-        raise QueryError(f"{text!r} is no time: {_WANTED}") from error
+        raise QueryError(f"Cannot read {text!r} as a time. Use {_FORMS}.") from error
 
 
 def _parse_iso(text: str) -> Moment:

@@ -66,7 +66,9 @@ def read_moment(text: str, now: datetime) -> Moment:
     """A moment as `zklake at` takes it, of a year that SQL can count."""
     moment = parse_moment(text, now)
     if not _FIRST_YEAR <= moment.at.year <= _LAST_YEAR:
-        raise QueryError(f"{text!r} is no time: want a year from {_FIRST_YEAR} to {_LAST_YEAR}")
+        raise QueryError(
+            f"Cannot read {text!r} as a time. Use a year from {_FIRST_YEAR} to {_LAST_YEAR}."
+        )
     return moment
 
 

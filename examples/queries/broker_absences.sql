@@ -1,4 +1,4 @@
--- How often did each broker leave, and how long was it away?
+-- How often did each broker leave, and how long was it down?
 WITH states AS (
   SELECT cluster, broker_id, valid_to_at AS left_at, ended_by,
     lead(valid_from_at) OVER (PARTITION BY cluster, broker_id ORDER BY valid_from_seq) AS back_at

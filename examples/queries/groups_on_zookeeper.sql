@@ -1,4 +1,4 @@
--- Which groups keep their offsets in ZooKeeper, when did each commit last, has it members now?
+-- Which groups store offsets in ZooKeeper, when did each last commit, and does it have members?
 WITH members AS (
   SELECT cluster, group_id, count(*) AS members
   FROM consumer_membership

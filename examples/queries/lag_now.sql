@@ -1,4 +1,4 @@
--- How far behind is each group now, since when is it so, and which partition is the worst?
+-- How far behind is each group now, since when, and which partition is the worst?
 SELECT coordinator, group_id, status, status_since, total_lag, max_lag_partition, max_lag,
   max_lag_seconds, catch_up_seconds, loss_at, members, unowned, unknown
 FROM group_lag_now

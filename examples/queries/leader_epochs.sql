@@ -1,4 +1,4 @@
--- Which partitions were the most restless, by leader epoch, and did anyone see every step?
+-- Which partitions changed leader most often, by leader epoch, and was every change seen?
 -- A leader epoch grows with every decision of a controller; an unseen one was overwritten at once.
 WITH states AS (
   SELECT *, leader_epoch - lag(leader_epoch) OVER (

@@ -1,4 +1,4 @@
--- When did a group rebalance, why, how long did it take, and how long was nobody reading?
+-- When did a group rebalance, why, how long did it take, and how long were partitions unowned?
 -- Change everywhere: 'readers'.
 SELECT valid_from_at AS began_at, trigger, trigger_member_id, trigger_topic, outcome, duration_ms,
   attempts, conflicts, moved, reacquired, left_unowned, unowned_ms, max_unowned_ms

@@ -1,4 +1,4 @@
--- Who owned which partitions at a given time, and how long had nobody committed?
+-- Who owned which partitions at a given time, and how long ago was the last commit?
 -- Change everywhere: 'readers', the time (UTC). Idle is fine where nothing was produced.
 SELECT o.topic, o.partition, o.owner, o.valid_from_at AS owned_from, c.committed_offset,
   TIMESTAMP '2026-11-16T03:12:00Z' - c.valid_from_at AS since_last_commit,

@@ -1,4 +1,4 @@
--- Which values did nobody see in the last week: overwritten at once, or withheld?
+-- Which values were not seen in the last week: overwritten at once, or redacted?
 SELECT kind, fidelity, count(*) AS changes, min(observed_at) AS first_at,
   max(observed_at) AS last_at
 FROM znode_events

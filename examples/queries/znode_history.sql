@@ -1,4 +1,4 @@
--- What did one znode hold in the last week, version by version, as ZooKeeper told it?
+-- What did one znode hold in the last week, version by version?
 -- Change: the path.
 SELECT seq, op, observed_at, stat['version'] AS version, zxid, fidelity, data
 FROM znode_events

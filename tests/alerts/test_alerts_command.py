@@ -13,7 +13,7 @@ from zklake.errors import QueryError, SettingsError
 from zklake.settings.alert_rules import GroupStatus
 from zklake.settings.alerts import AlertsSettings
 
-HOSTILE = "x\x1b[31m\nopen: 0\u202e"
+HOSTILE = "x\x1b[31m\nopen incidents: 0\u202e"
 
 
 @pytest.fixture
@@ -60,14 +60,14 @@ def test_what_is_open_is_listed(lake: str) -> None:
     assert [one["subject"]["group_id"] for one in said["open"]] == [HOSTILE]
     assert said["deliveries"] == []
     text = ask("list", *where)
-    assert text.startswith("open: 1\n")
-    assert text.count("open: ") == 2  # its own line, and a name that stays within one
+    assert text.startswith("open incidents: 1\n")
+    assert text.count("open incidents: ") == 2  # its own line, and a name that stays within one
     assert "\x1b" not in text
 
 
 def test_what_cannot_be_tried_is_said(lake: str, tmp_path: Path) -> None:
     where = ["--lake", lake, "--cluster", CLUSTER]
-    with pytest.raises(SettingsError, match=r"'grp': no such rule; there are group_status, "):
+    with pytest.raises(SettingsError, match=r"no rule 'grp'; use one of: group_status, "):
         ask("test", "grp", *where)
     with pytest.raises(QueryError, match="--since must be before"):
         ask("test", "group_status", "--since", "1h", "--until", "2h", *where)
@@ -82,5 +82,5 @@ def test_a_rule_of_the_settings_is_found_by_its_name() -> None:
     assert isinstance(strict, GroupStatus)
     assert (strict.level, strict.for_s, strict.exclude_groups) == ("WARN", 7, ("a*", "b"))
     assert choose_rule(alerts, "group_status", []) == GroupStatus()
-    with pytest.raises(SettingsError, match=r"(?s)--set is wrong.*level.*bogus"):
+    with pytest.raises(SettingsError, match=r"(?s)--set does not fit.*level.*bogus"):
         choose_rule(alerts, "strict", ["level=BAD", "bogus=1"])

@@ -344,7 +344,7 @@ def test_it_says_how_it_is_doing(desk: Desk) -> None:
     desk.book.tell(NOW, offset_lag=[desk.book.lag("STOPPED", desk.book.minute(-30))])
     daemon.look(NOW)
     said.append(daemon.vitals.obstacle)
-    assert said == ["it has not looked yet", "the lake holds nothing yet: waiting", None]
+    assert said == ["not checked yet", "the lake is empty: waiting", None]
     read = daemon.vitals.registry.get_sample_value
     assert read("zklake_alerts_open_incidents", {"rule": "group_status"}) == 1
     assert read("zklake_alerts_open_incidents", {"rule": "gone"}) == 0
@@ -356,7 +356,7 @@ def test_it_says_how_it_is_doing(desk: Desk) -> None:
 
 
 def test_nobody_to_tell_is_said(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="nobody is to be told"):
+    with pytest.raises(SettingsError, match="no notifier is configured"):
         run_once(str(tmp_path), CLUSTER, AlertsSettings(journal=str(tmp_path / "journal")))
 
 

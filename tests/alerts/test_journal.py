@@ -122,9 +122,9 @@ def test_a_transaction_that_fails_leaves_nothing(journal: Journal) -> None:
 
 
 def test_another_clusters_journal_is_refused(journal: Journal) -> None:
-    with pytest.raises(ZklakeError, match="is that of cluster shop, not of other"):
+    with pytest.raises(ZklakeError, match="belongs to cluster shop, not to other"):
         Journal(journal.path, "other")
-    with pytest.raises(ZklakeError, match="is that of cluster shop, not of other"):
+    with pytest.raises(ZklakeError, match="belongs to cluster shop, not to other"):
         connect_to_read(journal.path, "other")
 
 

@@ -182,7 +182,7 @@ def test_the_keyboard_is_enough(browser: Browser, address: str) -> None:
     with open_page(browser, address) as page:
         page.goto("/groups")
         page.keyboard.press("Tab")
-        expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         page.keyboard.press("/")
         expect(page.get_by_role("searchbox")).to_be_focused()
         page.keyboard.type("team-007")

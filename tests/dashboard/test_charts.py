@@ -38,7 +38,7 @@ def test_what_is_short_is_seen_and_what_is_many_is_one() -> None:
     many = [_bar(n / 6000, n / 6000 + 0.0001, "hole" if n == 7 else "c0") for n in range(60)]
     drawn = str(draw_lanes([Lane("l", many)], HOUR, "c"))
     assert drawn.count("<rect") == 1
-    assert "60 short ones" in drawn
+    assert "60 short periods" in drawn
     assert 'class="hole"' in drawn
 
 

@@ -103,7 +103,7 @@ def test_it_says_what_is_stale_and_since_when(lake: str) -> None:
     assert "Live: " in fresh.get("/").text
     stale = open_client(Options(lake, CLUSTER, stale_after_s=1))
     (complaint,) = stale.get("/api/overview").json()["pulse"]["complaints"]
-    assert complaint.startswith("The lake is stale: its last event is of 2")
+    assert complaint.startswith("The lake is stale: its last event was at 2")
     assert complaint in stale.get("/").text
 
 
@@ -123,7 +123,7 @@ def test_it_says_which_maker_is_down_and_that_it_is_back(lake: str) -> None:
         obstacle.clear()
         assert _wait_for(lambda: _find_state(client) == ("up", []))
     assert _wait_for(lambda: _find_state(client)[0] == "down")
-    assert "The watcher is down since 2" in client.get("/quality").text
+    assert "The watcher has been down since 2" in client.get("/quality").text
 
 
 def test_the_health_of_a_maker_is_news_to_an_open_page(lake: str) -> None:

@@ -94,19 +94,19 @@ def test_the_description_notices_what_is_wrong(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("/api/groups?gruop_id=a", "no parameter 'gruop_id'; there are status, q, sort"),
-        ("/api/groups?page=1&page=2", "page is said twice"),
-        ("/api/groups?page=0", "page='0' is not taken: Expected `int` >= 1"),
-        ("/api/groups?page=2.0", "page='2.0' is no whole number"),
+        ("/api/groups?gruop_id=a", "Unknown parameter 'gruop_id'. Use one of: status, q, sort"),
+        ("/api/groups?page=1&page=2", "page is given twice"),
+        ("/api/groups?page=0", "page='0' is not valid: Expected `int` >= 1"),
+        ("/api/groups?page=2.0", "page='2.0' is not a whole number"),
         ("/api/groups?page=" + "9" * 400, "page='999"),
         ("/api/groups?page=%F0%9F%90%98", "page='🐘'"),
-        ("/api/groups?sort=nothing", "sort='nothing' is none of"),
-        ("/api/groups?status=FINE", "status='FINE' is none of"),
-        ("/api/changes?kind=%00", "kind='' is none of config"),
-        ("/api/overview?last=99999w", "last='99999w' is no time"),
-        ("/api/overview?last=%D9%A1h", "last='١h' is no time"),
-        ("/api/at?time=%ED%A0%80", "is no time"),
-        ("/api/at?last=1h", "no parameter 'last'; there are time, table, q"),
+        ("/api/groups?sort=nothing", "sort='nothing' is not one of"),
+        ("/api/groups?status=FINE", "status='FINE' is not one of"),
+        ("/api/changes?kind=%00", "kind='' is not one of config"),
+        ("/api/overview?last=99999w", "last: cannot read '99999w' as a time span"),
+        ("/api/overview?last=%D9%A1h", "last: cannot read '١h' as a time span"),
+        ("/api/at?time=%ED%A0%80", "as a time"),
+        ("/api/at?last=1h", "Unknown parameter 'last'. Use one of: time, table, q"),
     ],
 )
 def test_what_is_not_described_is_refused(client: TestClient, address: str, says: str) -> None:
@@ -157,7 +157,7 @@ def test_every_address_is_described_and_every_description_has_one(client: TestCl
 def test_a_page_links_to_its_json(client: TestClient, address: str) -> None:
     sign = "&" if "?" in address else "?"
     text = client.get(f"{address}{sign}last=6h&nonsense=1").text
-    link = re.search(r'<a href="(/api/[^"]+)">JSON</a>', text)
+    link = re.search(r'<a href="(/api/[^"]+)">View as JSON</a>', text)
     assert link is not None
     answer = client.get(unescape(link[1]))
     assert answer.status_code == 200, answer.text

@@ -105,7 +105,7 @@ def test_the_story_of_a_group(client: TestClient) -> None:
     assert most[-1] < 1000
     assert len(group["lag"]["x"]) == len(lines["orders-2"])
     text = client.get(write_address("/group", group_id="billing")).text
-    assert "nobody: 2 min 30 s" in text
+    assert "no owner: 2 min 30 s" in text
 
 
 def test_a_broker_that_was_away(client: TestClient) -> None:
@@ -192,13 +192,13 @@ def test_sql_is_answered_by_the_sandbox(client: TestClient) -> None:
 def test_an_empty_lake_is_no_error(empty_client: TestClient, address: str) -> None:
     answer = empty_client.get(address)
     assert answer.status_code == 200
-    assert "Nothing is folded yet: start `zklake watch`" in answer.text
+    assert "The lake has no data yet: start `zklake watch`" in answer.text
 
 
 def test_it_is_ready_once_something_is_folded(tmp_path: Path) -> None:
     client = open_client(Options(str(tmp_path), CLUSTER))
     answer = client.get("/readyz")
-    assert (answer.status_code, answer.text) == (503, "nothing is folded yet\n")
+    assert (answer.status_code, answer.text) == (503, "no data yet\n")
     write_story(str(tmp_path))
     # It looks at the lake once in a while.
     deadline = time.monotonic() + 60
@@ -240,16 +240,16 @@ def test_a_table_of_another_release_hides_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "status", "says"),
     [
-        ("/nothing", 404, "There is no such page."),
-        ("/?last=soon", 400, "want 15m, 1h, 7d"),
-        ("/?from=yesterday", 400, "is no time"),
+        ("/nothing", 404, "This page does not exist."),
+        ("/?last=soon", 400, "15m, 1h, 7d"),
+        ("/?from=yesterday", 400, "as a time. Use ISO 8601"),
         ("/?from=-1h&to=-2h", 400, "ends before it begins"),
-        ("/at?time=then", 400, "is no time"),
-        ("/at?time=0001-01-01", 400, "want a year from 1970"),
-        ("/?from=9999-12-31&to=now", 400, "want a year from 1970"),
+        ("/at?time=then", 400, "as a time. Use ISO 8601"),
+        ("/at?time=0001-01-01", 400, "Use a year from 1970"),
+        ("/?from=9999-12-31&to=now", 400, "Use a year from 1970"),
         ("/at?table=znode_events", 400, "broker_membership"),
-        ("/group", 400, "which group?"),
-        ("/topic?topic=", 400, "which topic?"),
+        ("/group", 400, "No group given"),
+        ("/topic?topic=", 400, "No topic given"),
     ],
 )
 def test_what_cannot_be_shown_is_said(

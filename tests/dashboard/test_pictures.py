@@ -33,8 +33,8 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "overview": Picture("/", "Groups that lagged most"),
-    "overview-dark-390": Picture("/", "Groups that lagged most", "dark", 390),
+    "overview": Picture("/", "Groups with the most lag"),
+    "overview-dark-390": Picture("/", "Groups with the most lag", "dark", 390),
     "group": Picture(write_address("/group", group_id="billing"), "Lag added", height=1090),
     "why": Picture(write_address("/why", group_id="billing"), "most likely"),
     "rebalances-dark": Picture(write_address("/rebalances", last="24h"), "in 10 min", "dark"),

@@ -35,4 +35,4 @@ def test_of_several_that_answer_to_a_name_one_that_is_ready_is_enough(
 
 
 def test_a_name_that_nobody_knows_is_down() -> None:
-    assert pulse._get("nobody.invalid:9464") == ("down", "its name is not known")
+    assert pulse._get("nobody.invalid:9464") == ("down", "its host name cannot be resolved")

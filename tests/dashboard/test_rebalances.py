@@ -72,7 +72,7 @@ def test_more_are_counted_than_any_list_shows(tmp_path: Path) -> None:
     assert len(found["latest"]) == 100
     page = client.get("/rebalances?last=1h").text
     assert "The first 100 of 121." in page
-    assert "101 more are not drawn" in page
+    assert "101 more not shown" in page
 
 
 @pytest.mark.parametrize(("seconds", "storm"), [(600, 5), (601, 0)])

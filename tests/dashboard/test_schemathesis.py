@@ -49,8 +49,8 @@ _CONFIG: dict[str, Any] = {
     ],
 }
 _TIMES = {"last", "from", "to", "at", "time"}
-_NO_TIME = re.compile(r"is no time|the time range ends before it begins")
-_NO_NAME = re.compile(r"which (group|topic)\?")
+_NO_TIME = re.compile(r"[Cc]annot read .* as a time|The time range ends before it begins")
+_NO_NAME = re.compile(r"No (group|topic) given")
 
 
 @schemathesis.check

@@ -40,7 +40,7 @@ def test_a_page_that_fails_forbids_the_same(lake: str, monkeypatch: pytest.Monke
     for address in ("/groups", "/api/groups"):
         answer = client.get(address)
         assert answer.status_code == 500
-        assert "the dashboard's log says why" in unescape(answer.text)
+        assert "The dashboard's log says why" in unescape(answer.text)
         assert "ZeroDivisionError" not in answer.text
         _check_headers(answer.headers)
 

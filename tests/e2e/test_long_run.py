@@ -28,7 +28,7 @@ def find_running(pids: list[int]) -> list[str]:
 def test_what_is_killed_comes_back_and_the_next_run_goes_on(tmp_path: Path) -> None:
     place = tmp_path / "run"
     with running(place, "--calm") as run:
-        run.wait_for("everything runs")
+        run.wait_for("everything is running")
         for name in PARTS:
             run.kill(name)
             run.wait_for(rf"{name} ended \(signal 9\); restart 1 of 5")

@@ -36,8 +36,8 @@ def test_the_page_says_what_is_stale_since_when_and_recovers(tmp_path: Path) -> 
         begun_at = datetime.now(UTC)
         wait_until(page, "live at first", lambda shown: shown.is_live(begun_at))
         page.evaluate("window.isTheSame = true")
-        face(page, run, ["watch"], lambda shown: shown.complain("The watcher is down since"))
-        face(page, run, ["stream"], lambda shown: shown.complain("The stream is down since"))
+        face(page, run, ["watch"], lambda shown: shown.complain("The watcher has been down since"))
+        face(page, run, ["stream"], lambda shown: shown.complain("The stream has been down since"))
         # Without one of two the log goes on: nothing is stale, but it left and when is told.
         face(page, run, ["broker-1"], lambda shown: shown.tell("broker 1 left"))
         face(page, run, ["zookeeper-1"], lambda shown: shown.complain("ZooKeeper does not answer"))
@@ -64,8 +64,8 @@ class Shown(NamedTuple):
 
     def is_live(self, since: datetime) -> bool:
         """No complaint, no gap, every broker there, and something was seen after that moment."""
-        is_well = "Live" in "".join(self.pulse) and "no gap is open" in self.cards
-        are_up = re.search(rf"\b{len(_BROKERS)} up", self.cards) and "away:" not in self.cards
+        is_well = "Live" in "".join(self.pulse) and "no coverage gap" in self.cards
+        are_up = re.search(rf"\b{len(_BROKERS)} up", self.cards) and "down:" not in self.cards
         return bool(is_well and are_up) and read_time(self.pulse[0]) > since
 
 
@@ -75,7 +75,7 @@ def showing(place: Path) -> Iterator[tuple[Run, Page]]:
     address = f"127.0.0.1:{find_free_ports(1)[0]}"
     options = ["--brokers", str(len(_BROKERS)), "--calm", "--http", address]
     with running(place, *options) as run:
-        run.wait_for(f"look at it: http://{address}")
+        run.wait_for(f"dashboard: http://{address}")
         with launch() as browser, open_page(browser, f"http://{address}") as page:
             page.goto("/")
             yield run, page

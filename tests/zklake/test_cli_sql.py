@@ -117,7 +117,7 @@ def test_several_clusters_and_all_of_them(lake: str) -> None:
 def test_rows_that_are_cut_off_are_said(lake: str) -> None:
     result = CliRunner().invoke(app, [QUERY, "--lake", lake, "--csv", "--max-rows", "1"])
     assert result.stdout == "broker_id,host\n1,k1\n"
-    assert "cut off after 1 rows" in result.stderr
+    assert "truncated after 1 row or" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_rows_that_are_cut_off_are_said(lake: str) -> None:
         (["SELECT nothing FROM nowhere"], "no table 'nowhere'"),
         (["SELECT no_such FROM broker_membership"], "line 1, column 8: no column 'no_such'"),
         ([ENDLESS, "--timeout", "0.5"], r"longer than 0.5 s.*--timeout"),
-        ([QUERY, "--json", "--csv"], "choose one"),
+        ([QUERY, "--json", "--csv"], "cannot be combined"),
         ([QUERY, "--cluster", "nobody"], r"nobody holds no tables \(there are: kafka, other\)"),
     ],
 )
@@ -145,7 +145,9 @@ def test_an_empty_lake_says_so_and_stays_empty(tmp_path: Path) -> None:
 def test_the_lake_of_a_run_here_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".zklake/run/lake").mkdir(parents=True)
-    with pytest.raises(QueryError, match=r"yet\? That of `make run` is .zklake/run/lake: export "):
+    with pytest.raises(
+        QueryError, match=r"yet\? The lake of `make run` is .zklake/run/lake: export "
+    ):
         ask("lake", QUERY)
 
 

@@ -111,7 +111,7 @@ def test_a_silent_server_fails_in_time(check: Check) -> None:
         finding = look(check, address)
     assert time.monotonic() - started < 5
     assert finding.state == "fail"
-    assert f"{address} takes connections, but does not answer" in finding.found
+    assert f"{address} accepts connections but does not answer" in finding.found
 
 
 def test_one_of_two_is_enough_to_say_which_is_dead() -> None:
@@ -120,7 +120,7 @@ def test_one_of_two_is_enough_to_say_which_is_dead() -> None:
         dead = f"127.0.0.1:{probe.getsockname()[1]}"
         finding = look(check_zookeeper, f"{dead},{address}")
     assert f"{dead} does not answer" in finding.found
-    assert f"{address} answers, but refuses us" in finding.found
+    assert f"{address} answers but refuses the client" in finding.found
 
 
 def test_a_zookeeper_that_wants_tls(identity: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_zookeeper_that_wants_tls(identity: Path) -> None:
         finding = look(check_zookeeper, address)
     assert finding.state == "fail"
     # It waits for the rest of a handshake.
-    assert finding.found == f"{address} takes connections, but does not answer"
+    assert finding.found == f"{address} accepts connections but does not answer"
     assert "zookeeper.tls = true" in finding.fix
 
 
@@ -136,7 +136,9 @@ def test_a_zookeeper_whose_certificate_we_do_not_trust(identity: Path) -> None:
     with speaking_tls(identity) as address:
         finding = look(check_zookeeper, address, login={"tls": True})
     assert finding.state == "fail"
-    assert f"{address} answers, but refuses us: its certificate is not good" in finding.found
+    assert (
+        f"{address} answers but refuses the client: its certificate is not valid" in finding.found
+    )
     assert "zookeeper.ca_file" in finding.fix
 
 
@@ -152,7 +154,7 @@ def test_a_broker_that_wants_tls(identity: Path) -> None:
     with speaking_tls(identity) as address:
         finding = look(check_log, address, {"security.protocol": "PLAINTEXT"})
     assert finding.state == "fail"
-    assert f"{address} answers, but refuses us" in finding.found
+    assert f"{address} answers but refuses the client" in finding.found
     assert "log.client" in finding.fix
 
 
@@ -160,7 +162,7 @@ def test_a_broker_whose_certificate_we_do_not_trust(identity: Path) -> None:
     with speaking_tls(identity) as address:
         finding = look(check_watched, address, {"security.protocol": "SSL"})
     assert finding.state == "fail"
-    assert "answers, but refuses us" in finding.found
+    assert "answers but refuses the client" in finding.found
     assert "certificate" in finding.found
     assert "watched.client" in finding.fix
 
@@ -229,7 +231,7 @@ def test_a_secured_zookeeper(secured: tuple[str, str], identity: Path) -> None:
     assert (finding.state, finding.found) == ("ok", f"{address}: 3.9.3 standalone")
     finding = look(check_zookeeper, address, login=ours, wait_s=2)
     assert finding.state == "fail"
-    assert f"{address} answers, but refuses us" in finding.found
+    assert f"{address} answers but refuses the client" in finding.found
     assert "cert_file" in finding.fix
     assert "zookeeper.tls = true" in look(check_zookeeper, address).fix
 
@@ -251,7 +253,7 @@ def test_a_secured_zookeeper_and_its_acls(secured: tuple[str, str], identity: Pa
     assert look(check_zookeeper, chroot, login=ours | right, wait_s=2).state == "ok"
     finding = look(check_zookeeper, chroot, login=ours | wrong, wait_s=2)
     assert finding.state == "fail"
-    assert "it answers, but refuses us: /closed may not be read" in finding.found
+    assert "it answers but refuses the client: /closed is not readable" in finding.found
     assert "zookeeper.digest" in finding.fix
     finding = look(check_zookeeper, chroot, login=ours | {"sasl_mechanism": "GSSAPI"}, wait_s=2)
     assert finding.fix == "pip install pure-sasl"
@@ -272,5 +274,5 @@ def test_a_secured_broker(secured: tuple[str, str], identity: Path) -> None:
     for wrong in ({"sasl.password": "no"}, {"security.protocol": "PLAINTEXT"}):
         finding = look(check_log, address, client | wrong, wait_s=2)
         assert finding.state == "fail"
-        assert f"{address} answers, but refuses us" in finding.found
+        assert f"{address} answers but refuses the client" in finding.found
         assert "log.client" in finding.fix

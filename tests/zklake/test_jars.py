@@ -59,8 +59,8 @@ def test_a_lock_is_sorted_whatever_came_first() -> None:
         ('[spark]\n"org.fruit:apple" = "00"', "not a group:artifact:version"),
         ('[spark]\n"a:b:1\\"/>" = "00"', "not a group:artifact:version"),
         ('[spark]\n"a:b:1" = "00"', "no sha256 of 64 hex digits"),
-        ("spark = 1", "no JAR lock"),
-        ("[spark", "no JAR lock"),
+        ("spark = 1", "not a JAR lock"),
+        ("[spark", "not a JAR lock"),
     ],
 )
 def test_a_broken_lock_names_itself(text: str, complaint: str) -> None:
@@ -164,7 +164,7 @@ def test_drafts_of_a_killed_fetch_are_swept(cache: JarCache, offline: DirectoryS
 
 
 def test_an_unknown_set_names_the_known(cache: JarCache) -> None:
-    with pytest.raises(JarError, match=r"no JAR set 'frut': there are fruit, mixed-1\.0"):
+    with pytest.raises(JarError, match=r"no JAR set 'frut'; use one of: fruit, mixed-1\.0"):
         cache.fetch(["frut"], Refusing(), SILENT)
 
 

@@ -53,7 +53,7 @@ def test_old_java_is_named(tmp_path: Path) -> None:
 
 
 def test_a_launcher_that_says_nothing_is_not_a_java(tmp_path: Path) -> None:
-    with pytest.raises(JavaError, match="names no version"):
+    with pytest.raises(JavaError, match="prints no version"):
         read_version(write_java(tmp_path, "Unable to locate a Java Runtime."))
 
 

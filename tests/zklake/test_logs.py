@@ -132,5 +132,5 @@ def test_client_options_are_masked_when_logged_whole() -> None:
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(SettingsError, match="'loud': want one of debug, info"):
+    with pytest.raises(SettingsError, match="'loud': expected one of debug, info"):
         configure_logging("loud")

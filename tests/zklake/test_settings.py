@@ -156,12 +156,12 @@ def test_all_errors_are_listed_at_once_with_origin_key_value_and_what_is_allowed
         " did you mean zookeeper.session_timeout_ms?",
         f"{file}: zookeeper.session_timeout_ms = 1: Input should be greater than or equal to 100",
         f"{file}: zookeeper.sasl_mechanism = 'PLAIN': Input should be 'DIGEST-MD5' or 'GSSAPI'",
-        f"{file}: watcher.redact_paths = ['/a', 'b']: want znode path patterns,"
+        f"{file}: watcher.redact_paths = ['/a', 'b']: expected znode path patterns,"
         " each starting with /",
-        "ZKLAKE_LOG: log.bootstrap = 'nope': want HOST:PORT[,HOST:PORT…]",
+        "ZKLAKE_LOG: log.bootstrap = 'nope': expected HOST:PORT[,HOST:PORT…]",
         "ZKLAKE_STREM__HTTP: no such setting; did you mean ZKLAKE_STREAM__HTTP?",
         "ZKLAKE_WATCHED__CLIENT: watched.client: is not valid JSON",
-        "--cluster: cluster = '..': want 1 to 100 of the characters"
+        "--cluster: cluster = '..': expected 1 to 100 of the characters"
         " A-Z a-z 0-9 . _ - (not only dots)",
         "command line: zookeeper.conect: no such setting; did you mean zookeeper.connect?",
     ):
@@ -243,7 +243,7 @@ def test_errors_do_not_show_secrets_not_even_under_a_misspelt_name() -> None:
         f'[log.client]\nsasl.password = ["{CANARY}"]\n',
         {"ZKLAKE_ZOOKEEPER__SASL_PASWORD": CANARY, "ZKLAKE_WATCHED__CLIENT": f'{{"{CANARY}'},
     )
-    assert "zookeeper.digest = **********: want user:password" in text
+    assert "zookeeper.digest = **********: expected user:password" in text
     assert "6 settings are wrong" in text
     assert CANARY not in text
 

@@ -76,7 +76,7 @@ def test_without_rules_there_is_one_of_each() -> None:
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ('by = "webhook"\nurl = "ftp://s3cret"', "notifiers.0.webhook.url: want http"),
+        ('by = "webhook"\nurl = "ftp://s3cret"', "notifiers.0.webhook.url: expected http"),
         ('by = "webhook"\nurl = "https://bob:s3cret@a.example/"', "goes into headers"),
         ('by = "webhook"\nurl = "file:/nothing"', "url: cannot read the file"),
         ('by = "webhook"\nurl = "http://a/"\nheaders = {A = "s3cret\\r\\nB: c"}', "one line"),
@@ -85,12 +85,15 @@ def test_without_rules_there_is_one_of_each() -> None:
         ('by = "command"\nargv = []', "at least 1 item"),
         ('by = "command"\nargv = ["a\\u0000b"]', "NUL"),
         ('by = "command"\nargv = ["a"]\nsend_interval_s = inf', "less than or equal to"),
-        ('by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b\\nBcc: c@d"]', "want name@host"),
+        (
+            'by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b\\nBcc: c@d"]',
+            "expected name@host",
+        ),
         ('by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "u"', "go together"),
         (
             'by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "ü"\n'
             'password = "s3cret"',
-            "want one line of ASCII",
+            "expected one line of ASCII",
         ),
         (
             'by = "mail"\nsmtp = "a:25"\nsender = "a@b"\nto = ["a@b"]\nuser = "u"\n'

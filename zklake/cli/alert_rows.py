@@ -66,13 +66,14 @@ def describe_test(
 
 def sum_up(rule: Rule, start: datetime, horizon: datetime, found: list[Incident]) -> str:
     """The same in one sentence."""
+    from zklake.phrases import format_count
     from zklake.times import write_duration
 
     counts = _count(found)
     longest = counts["longest_s"]
     tail = f"; the longest lasted {write_duration(longest)}" if longest is not None else ""
     return (
-        f"{rule.title} would have fired {counts['incidents']} times for {counts['subjects']} "
-        f"subjects from {write(start)} to {write(horizon)}; open at the end: {counts['open']}"
-        f"{tail}"
+        f"{rule.title} would have fired {format_count(counts['incidents'], 'time')} for "
+        f"{format_count(counts['subjects'], 'subject')} from {write(start)} to {write(horizon)}; "
+        f"open at the end: {counts['open']}{tail}"
     )

@@ -18,59 +18,64 @@ if TYPE_CHECKING:
     from zklake.settings.alerts import AlertsSettings
     from zklake.settings.models import Settings
 
-app = typer.Typer(help="Incidents: tell them, list them, try rules.", no_args_is_help=True)
+app = typer.Typer(help="Send, list and test alerts.", no_args_is_help=True)
 
 RuleName = Annotated[
-    str, typer.Argument(metavar="RULE", help="A rule of the settings, or the name of any rule.")
+    str, typer.Argument(metavar="RULE", help="A rule from the settings, or the name of any rule.")
 ]
 Since = Annotated[
-    str, typer.Option("--since", metavar="TIME", help="From then: 30d, 6h, or ISO 8601.")
+    str,
+    typer.Option("--since", metavar="TIME", help="Start of the time range: 30d, 6h, or ISO 8601."),
 ]
-Until = Annotated[str, typer.Option("--until", metavar="TIME", help="Up to then, the same way.")]
+Until = Annotated[
+    str, typer.Option("--until", metavar="TIME", help="End of the time range, in the same forms.")
+]
 Sets = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Another value of the rule, e.g. for_s=300 or level=STALLED; may be repeated.",
+        help="Override a value of the rule: for_s=300, level=STALLED. Repeatable.",
         show_default=False,
     ),
 ]
 Once = Annotated[
-    bool, typer.Option("--once", help="One look, one attempt to send what is due, then end.")
+    bool, typer.Option("--once", help="Check once, try once to send what is due, then exit.")
 ]
-Most = Annotated[int, typer.Option("--most", min=0, help="Show so many messages.")]
+Most = Annotated[int, typer.Option("--most", min=0, help="How many messages to show.")]
 _AGO = re.compile(r"(?:\d{1,6}[wdhms])+")
 
 
 @app.callback()
 def options() -> None:
-    """Incidents: tell them, list them, try rules."""
+    """Send, list and test alerts."""
 
 
 @app.command("run")
 def run(
     *, once: Once = False, lake: Lake = None, cluster: Cluster = None, config: Config = None
 ) -> None:
-    """Look at the lake every few seconds and tell the notifiers of the settings what is new."""
+    """Check the lake every few seconds and send new incidents to the configured notifiers."""
     import signal
     import threading
 
     from alerts import daemon
     from zklake.logs import configure_logging
+    from zklake.phrases import format_count
 
     settings = _load(config, lake, cluster)
     configure_logging()
     alerts = settings.alerts
     if once:
         sent = daemon.run_once(settings.lake.path, settings.cluster, alerts)
-        print(f"{sent} messages sent", file=sys.stderr)
+        print(f"{format_count(sent, 'message')} sent", file=sys.stderr)
         return
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, frame: stopping.set())
-    counts = f"{len(alerts.list_rules())} rules, {len(alerts.list_notifiers())} notifiers"
-    print(f"alerts of {settings.cluster}: {counts}; Ctrl-C ends it", file=sys.stderr, flush=True)
+    rules = format_count(len(alerts.list_rules()), "rule")
+    counts = f"{rules}, {format_count(len(alerts.list_notifiers()), 'notifier')}"
+    print(f"alerts for {settings.cluster}: {counts}; Ctrl-C stops", file=sys.stderr, flush=True)
     daemon.run(settings.lake.path, settings.cluster, alerts, stopping)
 
 
@@ -83,7 +88,7 @@ def list_(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the incidents that are open now, and the last messages."""
+    """List open incidents and the latest messages."""
     from alerts.present import read_present
     from zklake.cli.answers import lay_out
 
@@ -92,8 +97,8 @@ def list_(
     present = read_present(settings.lake.path, settings.cluster, settings.alerts, now, most=most)
     if present.is_blind:
         print(
-            f"the lake {settings.lake.path}/{settings.cluster} holds nothing: what is open is as "
-            "the journal has it",
+            f"the lake {settings.lake.path}/{settings.cluster} is empty: open incidents are shown "
+            "as the journal last recorded them",
             file=sys.stderr,
         )
     if as_json:
@@ -104,10 +109,10 @@ def list_(
         shown = [one.describe() for one in present.incidents]
         print(json.dumps({"open": shown, "deliveries": deliveries}, indent=1))
         return
-    print(f"open: {len(present.incidents)}")
+    print(f"open incidents: {len(present.incidents)}")
     print(*lay_out(*tabulate(present.incidents)), sep="\n")
     names = ("created_at", "event", "incident_id", "notifier", "state", "attempts", "error")
-    print(f"\nmessages: the last {len(present.deliveries)}")
+    print(f"\nlatest messages: {len(present.deliveries)}")
     print(*lay_out(names, [[one[name] for name in names] for one in present.deliveries]), sep="\n")
 
 
@@ -123,7 +128,7 @@ def try_rule(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say when a rule would have fired in the past."""
+    """Show when a rule would have fired in the past."""
     from alerts.evaluation import backtest
     from delta_tables.asking.moments import find_doubts
     from zklake.cli.answers import print_rows
@@ -139,7 +144,7 @@ def try_rule(
     if evaluation is None:
         raise QueryError(
             f"the lake {settings.lake.path}/{settings.cluster} has none of the tables that "
-            f"{chosen.kind} reads; choose another by --lake and --cluster"
+            f"{chosen.kind} reads; choose another lake with --lake and --cluster"
         )
     for doubt in find_doubts(settings.lake.path, settings.cluster, start):
         print(f"{write(start)}: {doubt}", file=sys.stderr)
@@ -159,14 +164,14 @@ def choose_rule(alerts: AlertsSettings, name: str, sets: list[str]) -> Rule:
 
     known = {**{kind().kind: kind() for kind in RULES}, **{r.title: r for r in alerts.list_rules()}}
     if name not in known:
-        raise SettingsError(f"{name!r}: no such rule; there are {', '.join(known)}")
+        raise SettingsError(f"no rule {name!r}; use one of: {', '.join(known)}")
     rule = known[name]
     values = {**rule.model_dump(exclude_unset=True), **dict(_read_set(rule, one) for one in sets)}
     try:
         return type(rule).model_validate(values)
     except ValidationError as error:
         said = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-        raise SettingsError("\n  ".join([f"--set is wrong for {name}:", *said])) from error
+        raise SettingsError("\n  ".join([f"--set does not fit {name}:", *said])) from error
 
 
 def _read_set(rule: Rule, text: str) -> tuple[str, object]:

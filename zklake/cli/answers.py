@@ -19,7 +19,7 @@ def choose_form(*, as_json: bool, as_csv: bool) -> Form:
     from zklake.errors import QueryError
 
     if as_json and as_csv:
-        raise QueryError("--json and --csv: choose one")
+        raise QueryError("--json and --csv cannot be combined")
     return "json" if as_json else "csv" if as_csv else "table"
 
 

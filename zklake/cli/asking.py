@@ -18,7 +18,7 @@ Clusters = Annotated[
     typer.Option(
         "--cluster",
         metavar="NAME[,…]",
-        help="Cluster to ask; several: a,b; all of the lake: '*'. (ZKLAKE_CLUSTER)",
+        help="Cluster to query; several: a,b; all in the lake: '*'. (ZKLAKE_CLUSTER)",
         show_default=False,
     ),
 ]
@@ -28,17 +28,19 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         metavar="SECONDS",
-        help="Stop the query after this long.",
+        help="Stop the query after this time.",
         show_default=False,
     ),
 ]
 MaxRows = Annotated[
     int | None,
-    typer.Option("--max-rows", metavar="N", help="Show at most so many rows.", show_default=False),
+    typer.Option(
+        "--max-rows", metavar="N", help="Show at most this many rows.", show_default=False
+    ),
 ]
 # What `zklake run` leaves in the directory somebody stands in.
 _RUN = Path(".zklake/run/lake")
-_SAY_RUN = f"That of `make run` is {_RUN}: export ZKLAKE_LAKE={_RUN} ZKLAKE_CLUSTER=lab"
+_SAY_RUN = f"The lake of `make run` is {_RUN}: export ZKLAKE_LAKE={_RUN} ZKLAKE_CLUSTER=lab"
 
 
 def complete_table(started: str) -> list[str]:

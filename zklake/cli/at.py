@@ -25,20 +25,24 @@ Time = Annotated[
     str,
     typer.Argument(
         metavar="TIME",
-        help="ISO 8601 (without a zone: UTC), a time of day (16:07: the last one, UTC), "
+        help="ISO 8601 (UTC unless it has a time zone), a time of day (16:07: the last one, UTC), "
         "a time ago (-15m), or now.",
     ),
 ]
 Table = Annotated[
     str,
-    typer.Argument(metavar="TABLE", help="A table of states.", autocompletion=complete_table),
+    typer.Argument(
+        metavar="TABLE",
+        help="A table whose rows have a time of validity.",
+        autocompletion=complete_table,
+    ),
 ]
 Where = Annotated[
     str | None,
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only rows for which this SQL condition holds: \"topic = 'orders'\".",
+        help="Only rows that match this SQL condition: \"topic = 'orders'\".",
         show_default=False,
     ),
 ]
@@ -57,7 +61,7 @@ def at(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Print the rows that held at a moment; says so when the lake cannot be sure of it."""
+    """Print the rows that were valid at a time, with a warning if the data may be incomplete."""
     form = choose_form(as_json=as_json, as_csv=as_csv)
     scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout, max_rows=max_rows)
     print_moment(scope, time, table, where or "", form)

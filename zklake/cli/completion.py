@@ -12,11 +12,11 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.views import VIEWS
 
 COMMANDS = {
-    "tables": "what there is to ask",
-    "describe": "describe TABLE: its columns, its key, what ends a row",
-    "at": "at TIME TABLE [CONDITION]: the rows that held at a moment",
-    "help": "what can be typed here",
-    "exit": "leave (Ctrl-D too)",
+    "tables": "list tables and views",
+    "describe": "describe TABLE: columns, key, and why rows end",
+    "at": "at TIME TABLE [CONDITION]: the rows that were valid at a time",
+    "help": "show this help",
+    "exit": "quit (or Ctrl-D)",
 }
 _SQL_WORDS = """
 SELECT FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET JOIN LEFT RIGHT FULL INNER CROSS ON USING AS

@@ -13,17 +13,17 @@ from zklake.cli.options import AsJson, Config
 if TYPE_CHECKING:
     from zklake.settings.show import ShownSetting
 
-app = typer.Typer(help="Look at the settings.", no_args_is_help=True)
+app = typer.Typer(help="Show the settings.", no_args_is_help=True)
 
 
 @app.callback()
 def options() -> None:
-    """Look at the settings."""
+    """Show the settings."""
 
 
 @app.command()
 def show(config: Config = None, as_json: AsJson = False) -> None:
-    """Print every setting, its value and where that came from; secrets are masked."""
+    """Print every setting with its value and origin; secrets are masked."""
     from zklake.settings.load import load_with_origins
     from zklake.settings.show import show_settings
 

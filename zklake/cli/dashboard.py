@@ -16,16 +16,14 @@ if TYPE_CHECKING:
 
 Http = Annotated[
     str | None,
-    typer.Option(
-        "--http", metavar="HOST:PORT", help="Where the dashboard answers.", show_default=False
-    ),
+    typer.Option("--http", metavar="HOST:PORT", help="Address to listen on.", show_default=False),
 ]
 WatcherHttp = Annotated[
     str | None,
     typer.Option(
         "--watcher-http",
         metavar="HOST:PORT",
-        help="The watcher's health address, to show whether it is up.",
+        help="Health address of the watcher, to show whether it is up.",
         show_default=False,
     ),
 ]
@@ -34,7 +32,7 @@ StreamHttp = Annotated[
     typer.Option(
         "--stream-http",
         metavar="HOST:PORT",
-        help="The stream's health address, to show whether it is up.",
+        help="Health address of the stream, to show whether it is up.",
         show_default=False,
     ),
 ]
@@ -51,7 +49,7 @@ def dashboard(
     stream_http: StreamHttp = None,
     config: Config = None,
 ) -> None:
-    """Serve the lake's tables as web pages; they follow the lake while it is written."""
+    """Serve the dashboard: web pages over the lake that update as it is written."""
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
 
@@ -76,7 +74,7 @@ def dashboard(
     host = chosen.http.rpartition(":")[0]
     scheme = "https" if tls else "http"
     print(f"{scheme}://{host}:{taken.getsockname()[1]}/", flush=True)
-    print(f"the dashboard of {settings.cluster} is up; Ctrl-C ends it", file=sys.stderr)
+    print(f"the dashboard of {settings.cluster} is up; Ctrl-C stops it", file=sys.stderr)
     # uvicorn ends its answers, and then hands the signal on.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     serve(app, taken, tls)

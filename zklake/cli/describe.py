@@ -26,7 +26,7 @@ _AT_A_TIME = (
 
 
 def describe(name: Name, *, as_json: AsJson = False) -> None:
-    """Say what a table is: its columns, its key, and what ends a row."""
+    """Describe a table or view: its columns, its key, and why rows end."""
     print_description(name, "json" if as_json else "table")
 
 
@@ -68,7 +68,7 @@ def describe_name(name: str) -> dict[str, Any]:
     if name.lower() in views:
         return _describe_view(views[name.lower()])
     known = (*TABLE_BY_NAME, *views)
-    near = did_you_mean(name, known) or f"; there are {', '.join(sorted(known))}"
+    near = did_you_mean(name, known) or f"; use one of: {', '.join(sorted(known))}"
     raise QueryError(f"no table {name!r}{near}")
 
 
@@ -100,7 +100,7 @@ def _describe_view(view: View) -> dict[str, Any]:
     from delta_tables.catalog import TABLE_BY_NAME
 
     def describe_column(selected: Selected) -> dict[str, str]:
-        says = {"column": selected.name, "type": "", "says": "made by the view's SQL"}
+        says = {"column": selected.name, "type": "", "says": "computed by the view's SQL"}
         if selected.source is not None:
             table, name = selected.source
             (column,) = (one for one in TABLE_BY_NAME[table].columns if one.name == name)

@@ -25,7 +25,7 @@ def doctor(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check Java, versions, JARs, disk, ports, and the servers whose addresses are given."""
+    """Check Java, versions, JARs, disk, ports, and the configured servers."""
     from zklake.doctor import Finding, Subject, choose_subject, examine
     from zklake.errors import SettingsError
     from zklake.jars import open_cache
@@ -35,7 +35,9 @@ def doctor(
     try:
         findings = examine(choose_subject(open_cache(), load_with_origins(config, flags)))
     except SettingsError as error:
-        wrong = Finding("settings", "fail", str(error), "correct them; docs/settings.md has all")
+        wrong = Finding(
+            "settings", "fail", str(error), "correct them; docs/settings.md lists all settings"
+        )
         findings = [wrong, *examine(Subject(open_cache()))]
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))

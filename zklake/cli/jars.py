@@ -11,16 +11,16 @@ import typer
 
 from zklake.cli.options import AsJson
 
-app = typer.Typer(help="Fetch and check the JARs of jars.lock.", no_args_is_help=True)
+app = typer.Typer(help="Fetch and verify the JARs in jars.lock.", no_args_is_help=True)
 
 Sets = Annotated[list[str] | None, typer.Argument(metavar="[SET]...", show_default="all sets")]
 IvySettings = Annotated[
     Path | None,
-    typer.Option("--ivy-settings", help="Ivy settings file of a mirror. [ZKLAKE_IVY_SETTINGS]"),
+    typer.Option("--ivy-settings", help="Ivy settings file for a mirror. [ZKLAKE_IVY_SETTINGS]"),
 ]
 OfflineDir = Annotated[
     Path | None,
-    typer.Option("--offline-dir", help="Copy from here. [ZKLAKE_JARS_OFFLINE_DIR]"),
+    typer.Option("--offline-dir", help="Copy JARs from this directory. [ZKLAKE_JARS_OFFLINE_DIR]"),
 ]
 
 
@@ -28,18 +28,19 @@ OfflineDir = Annotated[
 def fetch(
     sets: Sets = None, ivy_settings: IvySettings = None, offline_dir: OfflineDir = None
 ) -> None:
-    """Bring what is missing into this user's cache."""
+    """Fetch missing JARs into the cache of this user."""
     from zklake import jars
     from zklake.jars.source import choose_source
+    from zklake.phrases import format_count
 
     cache = jars.open_cache()
     for name, count in jars.fetch(sets or (), choose_source(offline_dir, ivy_settings)).items():
-        print(f"{name}: {len(cache.jars(name))} JARs, {count} fetched")
+        print(f"{name}: {format_count(len(cache.jars(name)), 'JAR')}, {count} fetched")
 
 
 @app.command()
 def verify(sets: Sets = None, as_json: AsJson = False) -> None:
-    """Hash every JAR in the cache; fails when one is missing or wrong."""
+    """Check the hash of every JAR in the cache; fail if one is missing or wrong."""
     from zklake import jars
     from zklake.errors import JarError
     from zklake.jars.cache import explain_wrong
@@ -79,13 +80,14 @@ def lock(
     from zklake.jars.locksmith import make_lock
     from zklake.jars.progress import show_progress
     from zklake.jars.source import find_ivy_settings
+    from zklake.phrases import format_count
 
     with show_progress() as progress:
         made = make_lock(progress, find_ivy_settings(ivy_settings))
     target = to or find_lock()
     write_lock(target, made)
     for name, jars in made.items():
-        print(f"{name}: {len(jars)} JARs")
+        print(f"{name}: {format_count(len(jars), 'JAR')}")
     print(target)
 
 

@@ -17,7 +17,9 @@ from zklake.cli import lab_consume, lab_story
 if TYPE_CHECKING:
     from lab.cluster import Cluster
 
-app = typer.Typer(help="A real Kafka cluster in ZooKeeper mode, in a box.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run a real Kafka cluster in ZooKeeper mode on this machine.", no_args_is_help=True
+)
 app.command("consume")(lab_consume.consume)
 app.command("produce")(lab_consume.produce)
 app.command("story")(lab_story.story)
@@ -25,16 +27,18 @@ app.command("story")(lab_story.story)
 
 @app.callback()
 def lab() -> None:
-    """A real Kafka cluster in ZooKeeper mode, in a box."""
+    """Run a real Kafka cluster in ZooKeeper mode on this machine."""
 
 
 @app.command()
 def up(
     *,
-    brokers: int = typer.Option(1, min=1, help="Kafka brokers."),
-    zookeepers: int = typer.Option(1, min=1, help="ZooKeeper servers: 1, or 3 for an ensemble."),
+    brokers: int = typer.Option(1, min=1, help="Number of Kafka brokers."),
+    zookeepers: int = typer.Option(
+        1, min=1, help="Number of ZooKeeper servers: 1, or 3 for an ensemble."
+    ),
     zookeeper_version: str = typer.Option("3.9.3", help="3.9.3, 3.8.4 or 3.4.10."),
-    chroot: str = typer.Option("", help="Where in ZooKeeper Kafka's tree begins, such as /kafka."),
+    chroot: str = typer.Option("", help="Kafka's chroot in ZooKeeper, such as /kafka."),
     directory: Path | None = typer.Option(
         None, "--dir", help="Keep data and logs here (default: a temporary directory, removed)."
     ),
@@ -55,11 +59,11 @@ def up(
     )
     try:
         with cluster:
-            _say(f"ready after {time.monotonic() - started_at:.1f} s; Ctrl-C ends everything")
+            _say(f"ready after {time.monotonic() - started_at:.1f} s; Ctrl-C stops everything")
             _show(cluster.describe(), as_json)
             _watch(cluster)
     except KeyboardInterrupt:
-        _say("the lab is gone")
+        _say("the lab is stopped")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -73,7 +77,7 @@ def _watch(cluster: Cluster) -> None:
         time.sleep(0.5)
         for server in [server for server in alive if not server.is_alive()]:
             alive.discard(server)
-            _say(f"{server.name} (pid {server.pid}) has ended; its log: {server.log_file}")
+            _say(f"{server.name} (pid {server.pid}) exited; log: {server.log_file}")
 
 
 def _say(line: str) -> None:

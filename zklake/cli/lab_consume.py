@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 def consume(
     *,
     group: Annotated[str, typer.Option(help="The group to join.")],
-    topic: Annotated[
-        list[str] | None, typer.Option(help="A topic to read; may be given again.")
-    ] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="A topic to read. Repeatable.")] = None,
     whitelist: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Read every topic that matches.")
     ] = None,
@@ -41,17 +39,19 @@ def consume(
         str, typer.Option(help="range, roundrobin, roundrobin-0.8.2, floor or ceil.")
     ] = "range",
     reset: Annotated[
-        str, typer.Option(help="Where a group without offsets begins: smallest or largest.")
+        str, typer.Option(help="Where a group without offsets starts: smallest or largest.")
     ] = "smallest",
-    session_timeout_ms: Annotated[int, typer.Option(help="Asked of ZooKeeper.")] = 6_000,
-    auto_commit_ms: Annotated[int, typer.Option(help="Between two commits.")] = 60_000,
+    session_timeout_ms: Annotated[int, typer.Option(help="ZooKeeper session timeout.")] = 6_000,
+    auto_commit_ms: Annotated[int, typer.Option(help="Interval between commits.")] = 60_000,
     commits: Annotated[
         bool, typer.Option("--commits/--no-commits", help="Write offsets to ZooKeeper.")
     ] = True,
-    backoff_ms: Annotated[int, typer.Option(help="After a failed try to rebalance.")] = 2_000,
-    max_retries: Annotated[int, typer.Option(min=1, help="Tries of one rebalance.")] = 4,
+    backoff_ms: Annotated[
+        int, typer.Option(help="Wait after a failed attempt to rebalance.")
+    ] = 2_000,
+    max_retries: Annotated[int, typer.Option(min=1, help="Attempts per rebalance.")] = 4,
     rate: Annotated[
-        float | None, typer.Option(min=0.001, help="Messages a second (default: no limit).")
+        float | None, typer.Option(min=0.001, help="Messages per second (default: no limit).")
     ] = None,
     messages: Annotated[bool, typer.Option("--messages", help="Print every message.")] = False,
     as_json: AsJson = False,
@@ -97,7 +97,7 @@ def produce(
         int | None, typer.Option(min=1, help="Messages to send (default: until Ctrl-C).")
     ] = None,
     rate: Annotated[
-        float | None, typer.Option(min=0.001, help="Messages a second (default: no limit).")
+        float | None, typer.Option(min=0.001, help="Messages per second (default: no limit).")
     ] = None,
     zookeeper: ZooKeeper = None,
     watched: Watched = None,
@@ -106,13 +106,14 @@ def produce(
     """Send numbered messages to a topic of the watched cluster."""
     from lab.zookeeper_consumer.producing import find_bootstrap
     from lab.zookeeper_consumer.producing import produce as send
+    from zklake.phrases import format_count
 
     settings = _load_settings(config, zookeeper, watched)
     stopping = Event()
     _on_signal(stopping.set)
     bootstrap = settings.watched.bootstrap or find_bootstrap(settings.zookeeper.connect)
     sent = send(bootstrap, topic, count, rate, stopping=stopping)
-    print(f"{sent} messages to {topic}")
+    print(f"{format_count(sent, 'message')} sent to {topic}")
 
 
 def _load_settings(config: Config, zookeeper: ZooKeeper, watched: Watched) -> Settings:

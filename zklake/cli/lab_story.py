@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 
 def story(
-    name: Annotated[str, typer.Argument(help="Which one; `all` tells every story.")] = "",
+    name: Annotated[str, typer.Argument(help="The story to run; `all` runs every story.")] = "",
     *,
-    list_only: Annotated[bool, typer.Option("--list", help="Name the stories.")] = False,
-    seed: Annotated[int, typer.Option(help="The same seed: the same acts.")] = 1,
-    speed: Annotated[float, typer.Option(min=0.1, help="2 halves every pause.")] = 1.0,
-    brokers: Annotated[int, typer.Option(min=3, help="Kafka brokers.")] = 3,
+    list_only: Annotated[bool, typer.Option("--list", help="List the stories.")] = False,
+    seed: Annotated[int, typer.Option(help="The same seed repeats the same actions.")] = 1,
+    speed: Annotated[
+        float, typer.Option(min=0.1, help="Speed factor: 2 halves every pause.")
+    ] = 1.0,
+    brokers: Annotated[int, typer.Option(min=3, help="Number of Kafka brokers.")] = 3,
     zookeeper_version: Annotated[str, typer.Option(help="3.9.3, 3.8.4 or 3.4.10.")] = "3.9.3",
     truth: Annotated[
-        Path | None, typer.Option(help="Write the ground truth here, as lines of JSON.")
+        Path | None, typer.Option(help="Write the ground truth to this file, as lines of JSON.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell a story on a new cluster, and print what is true: each act and what then held."""
+    """Run a scripted history on a new cluster and print its ground truth: actions and results."""
     signal.signal(signal.SIGTERM, _interrupt)
     from lab.cluster import Cluster
     from lab.stories import BROKER_SETTINGS, STORIES, find_story, tell_story
@@ -46,7 +48,7 @@ def story(
     with _Scroll(truth, as_json) as scroll, cluster:
         for one in wanted:
             seconds = tell_story(cluster, one, seed, speed, scroll.write, say=_say)
-            _say(f"{one.name}: told in {seconds:.1f} s")
+            _say(f"{one.name}: finished in {seconds:.1f} s")
 
 
 def _list(sentences: dict[str, str], as_json: bool) -> None:

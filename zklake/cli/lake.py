@@ -13,12 +13,12 @@ from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
 if TYPE_CHECKING:
     from delta_tables.asking.stats import LakeStats
 
-app = typer.Typer(help="About the lake itself.", no_args_is_help=True)
+app = typer.Typer(help="Inspect the lake itself.", no_args_is_help=True)
 
 
 @app.callback()
 def _group() -> None:
-    """About the lake itself."""
+    """Inspect the lake itself."""
 
 
 @app.command()
@@ -29,7 +29,7 @@ def stats(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Files, bytes, rows, commits, log files and watermark, table by table."""
+    """Show files, bytes, rows, commits, log files and watermark per table."""
     from dataclasses import asdict
 
     from delta_tables.asking.stats import measure_lake
@@ -41,8 +41,8 @@ def stats(
     found = measure_lake(path, settings.cluster)
     if not found.tables:
         raise LakeError(
-            f"{path.rstrip('/')}/{settings.cluster} holds no tables: are --lake and --cluster "
-            "right, and has `zklake stream` folded that cluster yet?"
+            f"{path.rstrip('/')}/{settings.cluster} holds no tables: check --lake and --cluster, "
+            "and that `zklake stream` has run for that cluster"
         )
     if as_json:
         print(json.dumps(asdict(found), default=str, indent=1))

@@ -35,7 +35,7 @@ from zklake.errors import ZklakeError
 app = typer.Typer(
     name="zklake",
     cls=Listing,
-    help="A Kafka cluster's ZooKeeper tree, as history that anyone can query.",
+    help="The history of a Kafka cluster's ZooKeeper tree, in tables that anyone can query.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Importing Rich takes longer than all the rest of `--help`.
@@ -77,7 +77,7 @@ def options(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
-    """A Kafka cluster's ZooKeeper tree, as history that anyone can query."""
+    """The history of a Kafka cluster's ZooKeeper tree, in tables that anyone can query."""
 
 
 def main() -> None:

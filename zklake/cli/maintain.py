@@ -22,7 +22,7 @@ Tables = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Only say what would be done.", show_default=False),
+    typer.Option("--dry-run", help="Only print what would be done.", show_default=False),
 ]
 
 
@@ -35,9 +35,10 @@ def maintain(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trim, compact and clean tables now; a stream that writes the lake does it for us."""
+    """Trim, compact and clean up tables now; a running stream does the work if there is one."""
     from zklake.errors import LakeError
     from zklake.logs import configure_logging
+    from zklake.phrases import format_count
     from zklake.settings.load import load_settings
 
     settings = load_settings(config, collect_flags(lake=lake, cluster=cluster))
@@ -52,7 +53,9 @@ def maintain(
         print(json.dumps(shown, indent=1))
     failed = [row for row in shown if row.get("is_error")]
     if failed:
-        raise LakeError(f"{len(failed)} steps failed; the tables are as they were before them")
+        raise LakeError(
+            f"{format_count(len(failed), 'step')} failed; the tables are as they were before"
+        )
 
 
 def plan_all(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -84,8 +87,8 @@ def maintain_tables(settings: Settings, names: Sequence[str]) -> Iterator[dict[s
     path, cluster = find_lake(settings), settings.cluster
     if "://" in path:
         raise LakeError(
-            f"whether a stream writes the lake {path} cannot be told on an object store; a running "
-            "stream maintains its lake by itself (maintenance.enabled)"
+            f"the lake {path} is on an object store, so whether a stream is writing it is unknown; "
+            "a running stream maintains its lake by itself (maintenance.enabled)"
         )
     try:
         with hold_lease(path, cluster):
@@ -101,12 +104,12 @@ def _check(settings: Settings, names: Sequence[str]) -> list[str]:
 
     for name in names:
         if name not in TABLE_BY_NAME:
-            raise LakeError(f"no table {name!r}; there are {', '.join(TABLE_BY_NAME)}")
+            raise LakeError(f"no table {name!r}; use one of: {', '.join(TABLE_BY_NAME)}")
     path, cluster = find_lake(settings), settings.cluster
     if not open_tables(path, cluster):
         raise LakeError(
-            f"{path}/{cluster} holds no tables: are --lake and --cluster right, and has `zklake "
-            "stream` folded that cluster yet?"
+            f"{path}/{cluster} holds no tables: check --lake and --cluster, and that `zklake "
+            "stream` has run for that cluster"
         )
     return list(names) or list(TABLE_BY_NAME)
 

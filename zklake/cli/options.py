@@ -19,7 +19,7 @@ ZooKeeper = Annotated[
     typer.Option(
         "--zookeeper",
         metavar="HOST:PORT[,…][/CHROOT]",
-        help="The ZooKeeper to watch. (ZKLAKE_ZOOKEEPER)",
+        help="ZooKeeper to watch. (ZKLAKE_ZOOKEEPER)",
         show_default=False,
     ),
 ]
@@ -28,7 +28,7 @@ Log = Annotated[
     typer.Option(
         "--log",
         metavar="BOOTSTRAP",
-        help="Brokers of the Kafka that holds the log. (ZKLAKE_LOG)",
+        help="Brokers of the Kafka cluster that stores the log. (ZKLAKE_LOG)",
         show_default=False,
     ),
 ]
@@ -37,7 +37,7 @@ Watched = Annotated[
     typer.Option(
         "--watched",
         metavar="BOOTSTRAP",
-        help="Brokers of the watched cluster, if not those in /brokers/ids. (ZKLAKE_WATCHED)",
+        help="Brokers of the watched cluster (default: those in /brokers/ids). (ZKLAKE_WATCHED)",
         show_default=False,
     ),
 ]
@@ -64,7 +64,7 @@ Config = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="TOML file with settings; else ./zklake.toml when it exists. (ZKLAKE_CONFIG)",
+        help="TOML file with settings (default: ./zklake.toml if it exists). (ZKLAKE_CONFIG)",
         show_default=False,
     ),
 ]

@@ -26,9 +26,9 @@ from zklake.logs import escape
 
 _HELP = """\
 A query ends with ; or with an empty line: SELECT * FROM broker_membership WHERE is_open;
-Tab completes tables, columns and SQL words; arrows find earlier lines; Ctrl-C stops a query.
-An answer that does not fit the screen opens in $PAGER (less): q comes back here, arrows scroll.
-Start with PAGER=cat to have everything printed."""
+Tab completes tables, columns and keywords; arrow keys recall earlier lines; Ctrl-C stops a query.
+A result that does not fit the screen opens in $PAGER (less): arrow keys scroll, q quits.
+Set PAGER=cat to print everything."""
 # As other prompts call them.
 _ALIASES = {
     "\\q": "exit",
@@ -54,7 +54,7 @@ class Prompt:
     def run(self) -> None:
         """Read and answer until the person leaves."""
         clusters = ", ".join(lake.cluster for lake in self._scope.lakes)
-        print(f"zklake: {clusters}. `tables` lists what there is, `help` says more, `exit` leaves.")
+        print(f"zklake: {clusters}. `tables` lists tables, `help` shows more, `exit` quits.")
         while True:
             try:
                 text = self._session.prompt("zklake> ")

@@ -19,7 +19,7 @@ Tables = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[TABLE]…",
-        help="Tables to make anew (default: all that can be).",
+        help="Tables to rebuild (default: all that can be rebuilt).",
         show_default=False,
     ),
 ]
@@ -33,8 +33,9 @@ def rebuild(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make tables anew from znode_events, one commit each; stop the stream first."""
+    """Rebuild tables from znode_events, one commit each; stop the stream first."""
     from zklake.logs import configure_logging
+    from zklake.phrases import format_count
     from zklake.settings.load import load_settings
 
     settings = load_settings(config, collect_flags(lake=lake, cluster=cluster))
@@ -44,7 +45,7 @@ def rebuild(
         print(json.dumps(counts))
     else:
         for name, count in counts.items():
-            print(f"{name}: {count} rows")
+            print(f"{name}: {format_count(count, 'row')}")
 
 
 def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int]:

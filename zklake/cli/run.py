@@ -45,14 +45,14 @@ def run(
     config: Config = None,
     http: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Where the dashboard answers.", show_default=False),
+        typer.Option(metavar="HOST:PORT", help="Address of the dashboard.", show_default=False),
     ] = None,
     directory: Annotated[
         Path | None,
         typer.Option(
             "--dir",
-            help="Logs, and of an embedded cluster everything (default: .zklake/run, or "
-            ".zklake/run-CLUSTER with --zookeeper).",
+            help="Directory for logs and the data of an embedded cluster (default: .zklake/run, "
+            "or .zklake/run-CLUSTER with --zookeeper).",
             show_default=False,
         ),
     ] = None,
@@ -63,17 +63,17 @@ def run(
         ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Forget the embedded cluster of earlier runs.")
+        bool, typer.Option("--fresh", help="Delete the embedded cluster of earlier runs first.")
     ] = False,
     calm: Annotated[
-        bool, typer.Option("--calm", help="Let nothing happen on the embedded cluster.")
+        bool, typer.Option("--calm", help="Do not run scripted incidents on the embedded cluster.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Tell the first chapter, then end everything.")
+        bool, typer.Option("--once", help="Run the first scripted incident, then stop everything.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run watcher, stream and dashboard, on your cluster or, without one, on an embedded one."""
+    """Run watcher, stream and dashboard for your cluster, or else for an embedded one."""
     from zklake.cli.run_display import Display
     from zklake.settings.load import load_with_origins
     from zklake.supervision.run_directory import RunDirectory
@@ -107,10 +107,10 @@ def run(
             pass
         finally:
             interrupts.is_closing = True
-            display.say("stopping; once more Ctrl-C does not wait")
+            display.say("stopping; press Ctrl-C again to stop at once")
             supervisor.stop()
             stack.close()
-        display.say("everything is stopped")
+        display.say("everything has stopped")
     if supervisor.error is not None:
         raise supervisor.error
 
@@ -119,12 +119,10 @@ def _check_kind(named_by: str | None, *, fresh: bool, has_flags: bool) -> None:
     if named_by and fresh:
         raise SettingsError(
             f"--fresh is for the embedded cluster, but {named_by} names a real one: "
-            "its log and its lake are yours to remove"
+            "remove its log and its lake yourself"
         )
     if has_flags and not named_by:
-        raise SettingsError(
-            "--log, --cluster and --lake are for a real cluster: give --zookeeper too"
-        )
+        raise SettingsError("--log, --cluster and --lake are for a real cluster: add --zookeeper")
 
 
 def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: bool) -> None:
@@ -185,7 +183,7 @@ def _run_embedded(
             print(json.dumps(rows, default=str), flush=True)
     if once:
         return
-    display.say("Ctrl-C ends everything; the next run goes on with the same cluster and lake")
+    display.say("Ctrl-C stops everything; the next run continues with the same cluster and lake")
     if not calm:
         means.stack.enter_context(lab.make_loop()).run()
     _stay()
@@ -193,11 +191,11 @@ def _run_embedded(
 
 def _announce(product: Product, means: _Means) -> None:
     page, display = product.wait_ready(), means.display
-    display.say(f"everything runs; logs are in {means.place.logs}")
+    display.say(f"everything is running; logs are in {means.place.logs}")
     if page is not None:
-        display.say(f"look at it: {page}")
+        display.say(f"dashboard: {page}")
     site, question = product.site, '"SELECT * FROM broker_membership"'
-    display.say(f"ask it: zklake sql {question} --lake {site.lake} --cluster {site.cluster}")
+    display.say(f"query: zklake sql {question} --lake {site.lake} --cluster {site.cluster}")
 
 
 def _stay() -> None:

@@ -21,7 +21,7 @@ Query = Annotated[
     str | None,
     typer.Argument(
         metavar="[QUERY]",
-        help="One SELECT over the lake's tables; without it, a prompt, or what is piped in.",
+        help="One SELECT over the lake's tables (default: stdin, or a prompt on a terminal).",
         show_default=False,
     ),
 ]
@@ -40,7 +40,7 @@ def sql(
 ) -> None:
     """Run one SELECT over the tables and print the rows.
 
-    `zklake tables` lists what there is to ask; `zklake describe TABLE` tells its columns.
+    `zklake tables` lists tables and views; `zklake describe TABLE` lists its columns.
     """
     form = choose_form(as_json=as_json, as_csv=as_csv)
     scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout, max_rows=max_rows)
@@ -91,9 +91,11 @@ def say_doubts(scope: Scope, query: str) -> None:
 
 def say_truncated(answer: Answer, scope: Scope) -> None:
     """Tell on stderr when rows are missing."""
+    from zklake.phrases import format_count
+
     if answer.is_truncated:
         print(
-            f"cut off after {scope.limits.max_rows} rows, or {scope.limits.memory_bytes >> 20} MiB:"
-            " there are more; raise --max-rows (query.max_rows)",
+            f"truncated after {format_count(scope.limits.max_rows, 'row')} or "
+            f"{scope.limits.memory_bytes >> 20} MiB; raise --max-rows (query.max_rows) to see more",
             file=sys.stderr,
         )

@@ -21,20 +21,23 @@ Clusters = Annotated[
     typer.Option(
         "--cluster",
         metavar="NAME[,…]",
-        help="Name of the watched cluster, or of several. (ZKLAKE_CLUSTER)",
+        help="Name of the watched cluster; several: a,b. (ZKLAKE_CLUSTER)",
         show_default=False,
     ),
 ]
 Once = Annotated[
-    bool, typer.Option("--once", help="Fold everything there is, then exit.", show_default=False)
+    bool,
+    typer.Option("--once", help="Process everything in the log, then exit.", show_default=False),
 ]
 TakeOver = Annotated[
     bool,
-    typer.Option("--take-over", help="Take the lake from another stream.", show_default=False),
+    typer.Option("--take-over", help="Take over the lake from another stream.", show_default=False),
 ]
 AcceptLog = Annotated[
     bool,
-    typer.Option("--accept-log", help="Go on with a log that was re-created.", show_default=False),
+    typer.Option(
+        "--accept-log", help="Continue with a log that was re-created.", show_default=False
+    ),
 ]
 
 
@@ -49,7 +52,7 @@ def stream(
     config: Config = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fold the log of a cluster, or of several, into Delta tables, until stopped."""
+    """Write the log of one or more clusters into Delta tables, until stopped."""
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
 
@@ -143,6 +146,8 @@ def _fold_once(plans: list[Stream], settings: Settings, *, take_over: bool, as_j
 
 
 def _show(totals: Totals, *, as_json: bool) -> None:
+    from zklake.phrases import format_count
+
     figures = {
         "batches": totals.batches,
         "events": totals.events,
@@ -152,4 +157,6 @@ def _show(totals: Totals, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(figures), flush=True)
     else:
-        print("folded {events} events in {batches} batches into {lake}".format(**figures))
+        events = format_count(totals.events, "event")
+        batches = format_count(totals.batches, "batch")
+        print(f"wrote {events} in {batches} to {totals.stream.place}")

@@ -26,7 +26,7 @@ def tables(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List tables and views: what a row is, how many there are, and up to when they reach."""
+    """List tables and views: what a row is, how many there are, and how recent the data is."""
     form = choose_form(as_json=as_json, as_csv=as_csv)
     print_tables(choose_scope(config, lake=lake, cluster=cluster).lakes, form)
 
@@ -41,7 +41,7 @@ def print_tables(lakes: Sequence[Place], form: Form) -> None:
     shown = [[*row[:4], _shorten(row[4]), *row[5:]] for row in rows]
     print_rows(_NAMES[columns], _fit(_NAMES[columns], [row[columns] for row in shown]), form)
     for name, seq, at in dict.fromkeys((row[0], *row[5:]) for row in rows if row[6]):
-        print(f"{name}: folded up to {write_time(at)} (seq {seq})", file=sys.stderr)
+        print(f"{name}: data up to {write_time(at)} (seq {seq})", file=sys.stderr)
 
 
 def list_tables(lake: Place) -> Iterator[tuple[Any, ...]]:

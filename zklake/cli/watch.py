@@ -18,22 +18,24 @@ def watch(
     config: Config = None,
     http: Annotated[
         str | None,
-        typer.Option(metavar="HOST:PORT", help="Where /healthz, /readyz and /metrics answer."),
+        typer.Option(metavar="HOST:PORT", help="Address of /healthz, /readyz and /metrics."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print events; write nothing anywhere.")
+        bool, typer.Option("--dry-run", help="Print events; write nothing.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Scan, publish the difference, exit.")
+        bool, typer.Option("--once", help="Scan, publish the differences, then exit.")
     ] = False,
     resnapshot: Annotated[
-        bool, typer.Option("--resnapshot", help="Publish a base frame (a running one: SIGUSR1).")
+        bool,
+        typer.Option("--resnapshot", help="Publish a base frame (for a running watcher: SIGUSR1)."),
     ] = False,
     take_over: Annotated[
-        bool, typer.Option("--take-over", help="Do not wait for another watcher's silence.")
+        bool, typer.Option("--take-over", help="Take over at once from another watcher.")
     ] = False,
     accept_cluster: Annotated[
-        bool, typer.Option("--accept-cluster", help="Go on with a tree of another /cluster/id.")
+        bool,
+        typer.Option("--accept-cluster", help="Continue with a tree that has another /cluster/id."),
     ] = False,
 ) -> None:
     """Publish every znode create, delete and data change to the log."""

@@ -20,8 +20,8 @@ At = Annotated[
     typer.Option(
         "--at",
         metavar="TIME",
-        help="The hour before: ISO 8601 (without a zone: UTC), a time ago (-15m), or now. "
-        "Else: the last day.",
+        help="Explain the hour before this time: ISO 8601 (UTC unless it has a time zone), "
+        "a time ago (-15m), or now (default: the last day).",
         show_default=False,
     ),
 ]
@@ -37,7 +37,7 @@ def why(
     timeout: Timeout = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say why the lag of a group rose: the likeliest cause first, with the rows behind it."""
+    """Explain why the lag of a group rose: the most likely cause first, with the evidence."""
     print_why(choose_scope(config, lake=lake, cluster=cluster, timeout=timeout), group, at, as_json)
 
 

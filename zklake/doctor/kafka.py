@@ -8,6 +8,7 @@ from typing import Any
 
 from zklake.doctor.finding import Finding, Subject
 from zklake.doctor.reach import INSTALL, quiet_logger, reach_all
+from zklake.phrases import format_count
 
 
 class _Refused(Exception):
@@ -44,19 +45,19 @@ def _reach(option: str, bootstrap: str, client: Mapping[str, str], wait_s: float
     except ImportError as error:
         return Finding(check, "warn", str(error), INSTALL)
     except _Silent:
-        found = f"{bootstrap} takes connections, but does not answer"
+        found = f"{bootstrap} accepts connections but does not answer"
         return Finding(check, "fail", found, start)
     except _Refused as error:
         fix = f"correct {option}.client in the settings: security.protocol, sasl.*, ssl.*"
-        return Finding(check, "fail", f"{bootstrap} answers, but refuses us: {error}", fix)
+        return Finding(check, "fail", f"{bootstrap} answers but refuses the client: {error}", fix)
     if reach.silence:
         found = "; ".join([found, *reach.silence.values()])
-        return Finding(check, "warn", found, "see why these do not answer")
+        return Finding(check, "warn", found, "check why these do not answer")
     return Finding(check, "ok", found)
 
 
 def _take_connection(connection: socket.socket, host: str) -> str:
-    return "takes connections"
+    return "accepts connections"
 
 
 def _count_brokers(bootstrap: str, client: Mapping[str, str], wait_s: float) -> str:
@@ -78,5 +79,5 @@ def _count_brokers(bootstrap: str, client: Mapping[str, str], wait_s: float) -> 
             raise _Silent from error
         # Connections that were closed on us are no error to librdkafka until all brokers are down.
         plain = [one.str() for one in causes if one.code() != KafkaError._ALL_BROKERS_DOWN]
-        raise _Refused(plain[0] if plain else "it closes our connections") from error
-    return f"brokers {sorted(metadata.brokers)}, {len(metadata.topics)} topics"
+        raise _Refused(plain[0] if plain else "it closes the connection") from error
+    return f"brokers {sorted(metadata.brokers)}, {format_count(len(metadata.topics), 'topic')}"

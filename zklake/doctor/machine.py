@@ -51,12 +51,14 @@ def _measure_disk(check: str, path: Path) -> Finding:
         place for place in (path.absolute(), *path.absolute().parents) if place.exists()
     )
     if not os.access(existing, os.W_OK):
-        return Finding(check, "fail", f"{existing} is not writable", "give this user the right")
+        return Finding(
+            check, "fail", f"{existing} is not writable", "make it writable for this user"
+        )
     free = shutil.disk_usage(existing).free
     found = f"{free / GIB:.1f} GiB free at {path}"
     if free >= WARN_BELOW:
         return Finding(check, "ok", found)
-    return Finding(check, "fail" if free < FAIL_BELOW else "warn", found, "make room")
+    return Finding(check, "fail" if free < FAIL_BELOW else "warn", found, "free disk space")
 
 
 def _try_port(check: str, listen: str) -> Finding:
@@ -70,6 +72,6 @@ def _try_port(check: str, listen: str) -> Finding:
             probe.bind((host.strip("[]"), int(port)))
         except OSError as error:
             reason = "in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
-            fix = "fine if it is a zklake daemon of yours; else choose another port in the settings"
+            fix = "fine if your own zklake uses it; otherwise choose another port in the settings"
             return Finding(check, "warn", f"{listen} is {reason}", fix)
     return Finding(check, "ok", f"{listen} is free")

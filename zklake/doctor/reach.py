@@ -55,9 +55,9 @@ def _attempt(address: str, ask: Ask, wait_s: float) -> tuple[Pile, str]:
             return "answers", f"{address}: {ask(connection, host)}"
         except TimeoutError:
             # A port for TLS may wait for more than we have said.
-            return "refusals", f"{address} takes connections, but does not answer"
+            return "refusals", f"{address} accepts connections but does not answer"
         except OSError as error:
-            return "refusals", f"{address} answers, but refuses us: {_explain(error)}"
+            return "refusals", f"{address} answers but refuses the client: {_explain(error)}"
 
 
 def quiet_logger() -> logging.Logger:
@@ -70,5 +70,5 @@ def quiet_logger() -> logging.Logger:
 
 def _explain(error: OSError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not good: {error.verify_message}"
+        return f"its certificate is not valid: {error.verify_message}"
     return error.strerror or str(error)

@@ -39,7 +39,7 @@ def check_hashes(subject: Subject) -> list[Finding]:
 
 def _compare(package: str, wanted: str, installed: str | None) -> Finding:
     if installed is None:
-        fix = f"fine for a watcher alone; else {_install_fix()}"
+        fix = f"fine for a watcher alone; otherwise {_install_fix()}"
         return Finding(package, "warn", f"{package} is not installed", fix)
     if installed != wanted:
         found = f"{package} {installed} is installed, {wanted} is needed"

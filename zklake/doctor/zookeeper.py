@@ -46,7 +46,7 @@ def _judge(own: ZooKeeperSettings, reach: Reach, chroot: str, wait_s: float) -> 
     if problem is not None:
         return Finding("zookeeper", "fail", f"{reach.found}; {problem[0]}", problem[1])
     if reach.refusals or reach.silence:
-        return Finding("zookeeper", "warn", reach.found, "see what ails the servers named last")
+        return Finding("zookeeper", "warn", reach.found, "check the servers named last")
     return Finding("zookeeper", "ok", reach.found)
 
 
@@ -99,11 +99,11 @@ def _read_chroot(own: ZooKeeperSettings, chroot: str, wait_s: float) -> tuple[st
         return f"the chroot {chroot} does not exist", "correct the path after HOST:PORT"
     except NoAuthError:
         fix = "correct zookeeper.digest or sasl_*, or grant this client the read ACL on it"
-        return f"it answers, but refuses us: {chroot} may not be read", fix
+        return f"it answers but refuses the client: {chroot} is not readable", fix
     except (KazooException, KazooTimeoutError) as error:
         cause = str(error) or type(error).__name__
         fix = _SASL if own.sasl_mechanism else _NO_SESSION
-        return f"it answers, but refuses us a session ({cause})", fix
+        return f"it answers but refuses a session ({cause})", fix
     finally:
         client.stop()
         client.close()

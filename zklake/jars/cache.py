@@ -45,7 +45,7 @@ class JarCache:
     def jars(self, set_name: str) -> dict[Coordinate, str]:
         """The coordinates and hashes of a set."""
         if set_name not in self.lock:
-            raise JarError(f"no JAR set {set_name!r}: there are {', '.join(self.lock)}")
+            raise JarError(f"no JAR set {set_name!r}; use one of: {', '.join(self.lock)}")
         return dict(self.lock[set_name])
 
     def missing(self, set_name: str) -> list[Coordinate]:

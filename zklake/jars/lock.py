@@ -56,9 +56,9 @@ def parse_lock(text: str, origin: str = "jars.lock") -> Lock:
             for name, jars in tomllib.loads(text).items()
         }
     except (tomllib.TOMLDecodeError, AttributeError, JarError) as error:
-        raise JarError(f"{origin} is no JAR lock: {error}; restore it from version control") from (
-            error
-        )
+        raise JarError(
+            f"{origin} is not a JAR lock: {error}; restore it from version control"
+        ) from (error)
 
 
 def format_lock(lock: Lock) -> str:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from zklake.jars.lock import Coordinate
+from zklake.phrases import format_count
 
 
 class Progress(Protocol):
@@ -38,7 +39,7 @@ class Lines:
         """Start counting."""
         self._set_name, self._total, self._done = set_name, total, 0
         if total:
-            self._write(f"{set_name}: {total} JARs to fetch")
+            self._write(f"{set_name}: {format_count(total, 'JAR')} to fetch")
         else:
             self._write(f"{set_name}: resolving")
 

@@ -41,7 +41,7 @@ def _check_url(secret: SecretStr) -> SecretStr:
     except ValueError:
         is_good = False
     if not is_good or not text.isascii() or not text.isprintable() or " " in text:
-        raise ValueError("want http://… or https://…; a password goes into headers")
+        raise ValueError("expected http://… or https://…; a password goes into headers")
     return secret
 
 
@@ -52,7 +52,7 @@ def _check_line(secret: SecretStr) -> SecretStr:
 
 def _check_plain(text: str) -> str:
     if not text.isprintable() or not text.isascii():
-        raise ValueError("want one line of ASCII")
+        raise ValueError("expected one line of ASCII")
     return text
 
 
@@ -64,13 +64,13 @@ def _check_word(text: str) -> str:
 
 def _check_header(text: str) -> str:
     if not _HEADER.fullmatch(text) or text.lower() in _OURS:
-        raise ValueError(f"want the name of a header, none of {', '.join(_OURS)}")
+        raise ValueError(f"expected the name of a header, none of {', '.join(_OURS)}")
     return text
 
 
 def _check_address(text: str) -> str:
     if not _ADDRESS.fullmatch(text) or not text.isascii():
-        raise ValueError("want name@host")
+        raise ValueError("expected name@host")
     return text
 
 
@@ -157,7 +157,7 @@ class Mail(Notifier):
     @model_validator(mode="after")
     def _hang_together(self) -> Self:
         if "," in self.smtp:
-            raise ValueError("smtp: want one HOST:PORT")
+            raise ValueError("smtp: expected one HOST:PORT")
         if (self.user is None) != (self.password is None):
             raise ValueError("user and password go together")
         if self.password is not None and self.security == "none":

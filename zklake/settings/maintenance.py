@@ -14,7 +14,7 @@ _RETENTION = re.compile(r"[a-z_]+=\d{1,5}")
 
 def _check_retention(text: str) -> str:
     if not _RETENTION.fullmatch(text):
-        raise ValueError("want TABLE=DAYS, each (0 days: for ever)")
+        raise ValueError("expected TABLE=DAYS, each (0 days: forever)")
     return text
 
 

@@ -132,4 +132,4 @@ def _read_options(field: SettingField, option: str, value: object, origin: str) 
     elif option:
         yield Given(field, value, origin, option)
     else:
-        yield Problem(origin, f"{field.key}: want a table of librdkafka options")
+        yield Problem(origin, f"{field.key}: expected a table of librdkafka options")

@@ -50,7 +50,7 @@ def _is_host_port(text: str, lowest_port: int) -> bool:
 
 def _check_host_ports(text: str) -> str:
     if not all(_is_host_port(part, lowest_port=1) for part in text.split(",")):
-        raise ValueError("want HOST:PORT[,HOST:PORT…]")
+        raise ValueError("expected HOST:PORT[,HOST:PORT…]")
     return text
 
 
@@ -61,39 +61,39 @@ def _check_zookeeper_connect(text: str) -> str:
         name.isprintable() and name not in ("", ".", "..") for name in chroot.split("/")
     )
     if not (all_hosts and all_names):
-        raise ValueError("want HOST:PORT[,HOST:PORT…][/chroot]")
+        raise ValueError("expected HOST:PORT[,HOST:PORT…][/chroot]")
     return hosts + slash + chroot if chroot else hosts
 
 
 def _check_listen(text: str) -> str:
     if not _is_host_port(text, lowest_port=0):
-        raise ValueError("want HOST:PORT (port 0 takes a free one)")
+        raise ValueError("expected HOST:PORT (port 0: any free port)")
     return text
 
 
 def _check_name(text: str) -> str:
     # The name is a directory of the lake and part of a topic's name: "." and ".." are neither.
     if not _NAME.fullmatch(text) or text in (".", ".."):
-        raise ValueError("want 1 to 100 of the characters A-Z a-z 0-9 . _ - (not only dots)")
+        raise ValueError("expected 1 to 100 of the characters A-Z a-z 0-9 . _ - (not only dots)")
     return text
 
 
 def _check_path_pattern(text: str) -> str:
     if not text.startswith("/"):
-        raise ValueError("want znode path patterns, each starting with /")
+        raise ValueError("expected znode path patterns, each starting with /")
     return text
 
 
 def _check_name_pattern(text: str) -> str:
     if not text or text != text.strip():
-        raise ValueError("want names, with * for any part of one")
+        raise ValueError("expected names, with * for any part of one")
     return text
 
 
 def _check_digest(secret: SecretStr) -> SecretStr:
     user, colon, password = secret.get_secret_value().partition(":")
     if not (user and colon and password):
-        raise ValueError("want user:password")
+        raise ValueError("expected user:password")
     return secret
 
 

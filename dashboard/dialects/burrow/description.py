@@ -133,8 +133,8 @@ _HEALTH = (
         "/burrow/admin/ready",
         "burrow_admin_ready",
         "Readiness, as Burrow says it",
-        "Whether there is something to see.",
-        {200: Answer("`READY`."), 503: Answer("`STARTING`: nothing is folded yet.")},
+        "Whether the lake has data.",
+        {200: Answer("`READY`."), 503: Answer("`STARTING`: the lake has no data yet.")},
     ),
 )
 _ERROR = Named("BurrowError", _wrap())
@@ -158,8 +158,8 @@ def _describe(path: str, summary: str) -> Address:
         f"As Burrow: {summary[0].lower()}{summary[1:]}.",
         {
             200: answer_json("As Burrow says it.", body),
-            400: answer_json("The moment is no time.", _ERROR),
-            404: answer_json("There is no such thing.", missing),
+            400: answer_json("The time cannot be read.", _ERROR),
+            404: answer_json("It does not exist.", missing),
             503: answer_json("The lake cannot be read.", _ERROR),
         },
         (

@@ -48,7 +48,7 @@ def test_moments_are_read(text: str, wanted: str, is_supposed: bool) -> None:
     "text", ["", "yesterday", "15m", "-15", "-15x", "-99999999999w", "25:00", "9:00x"]
 )
 def test_what_is_no_moment_is_refused_with_what_is_wanted(text: str) -> None:
-    with pytest.raises(QueryError, match=r"is no time: want ISO 8601 .*-15m"):
+    with pytest.raises(QueryError, match=r"as a time. Use ISO 8601 .*-15m"):
         parse_moment(text, NOW)
 
 

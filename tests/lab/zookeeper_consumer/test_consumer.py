@@ -227,6 +227,6 @@ def test_produce_says_how_many(cluster: Cluster, name: str) -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (0, f"30 messages to {name}\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, f"30 messages sent to {name}\n"), done.stderr
     with pytest.raises(LabError, match="refused messages after 0"):
         produce(cluster.bootstrap, f"{name}-missing", 1)

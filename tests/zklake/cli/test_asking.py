@@ -60,7 +60,7 @@ def test_tables_lists_every_table_and_view_with_its_size(lake: str) -> None:
     assert lines[0] == ["table", "rows", "open_rows"]
     assert ["partition_state", "2", "1"] in lines
     assert {line[0] for line in lines[1:]} == set(KNOWN)
-    assert listed.stderr == "kafka: folded up to 2026-11-16T05:00:00.000Z (seq 9)\n"
+    assert listed.stderr == "kafka: data up to 2026-11-16T05:00:00.000Z (seq 9)\n"
 
 
 def test_tables_fits_the_terminal(
@@ -104,7 +104,7 @@ def test_describe_says_all_about_a_table(table: str) -> None:
 def test_describe_says_what_a_view_shows() -> None:
     said = {column["column"]: column for column in describe_name("partition_health")["columns"]}
     assert said["leader"]["type"] == "INT"
-    assert said["is_offline"]["says"] == "made by the view's SQL"
+    assert said["is_offline"]["says"] == "computed by the view's SQL"
     assert VIEWS[0].sql in run("describe", "Partition_Health").stdout
 
 

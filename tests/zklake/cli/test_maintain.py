@@ -69,7 +69,7 @@ def test_what_cannot_be_maintained_is_told(tmp_path: Path) -> None:
     with pytest.raises(LakeError, match="holds no tables"):
         run(tmp_path, "maintain")
     copy_lake(tmp_path)
-    with pytest.raises(LakeError, match="no table 'topic'; there are quarantine"):
+    with pytest.raises(LakeError, match="no table 'topic'; use one of: quarantine"):
         run(tmp_path, "maintain", "topic")
 
 

@@ -38,7 +38,7 @@ def test_a_real_cluster_is_never_forgotten(tmp_path: Path) -> None:
 def test_half_a_real_cluster_is_refused(tmp_path: Path) -> None:
     error = run("--lake", str(tmp_path / "lake"), "--dir", str(tmp_path / "run"))
     assert isinstance(error, SettingsError)
-    assert "give --zookeeper too" in str(error)
+    assert "add --zookeeper" in str(error)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -122,5 +122,5 @@ def test_an_unknown_group_is_refused(lake: str) -> None:
     assert "group gone (kafka, kafka) did not rise" in ask(lake, "gone").stdout
     with pytest.raises(QueryError, match="no group 'gonne' in kafka; 2 groups are known"):
         ask(lake, "gonne")
-    with pytest.raises(QueryError, match="'soon' is no time"):
+    with pytest.raises(QueryError, match="Cannot read 'soon' as a time"):
         ask(lake, "g", "--at", "soon")

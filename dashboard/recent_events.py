@@ -1,0 +1,155 @@
+"""What happened of late in a cluster, in sentences, from all tables. Knows no page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from dashboard.openapi.shapes import Instant, Shape
+from delta_tables.live.span import Span
+from delta_tables.live.tables import Row, Tables
+from zklake.phrases import (
+    format_count,
+    format_end,
+    format_gap,
+    format_operation,
+    format_trigger,
+)
+from zklake.times import write_duration
+
+_SHOWN = 20
+RECENT_EVENT: dict[str, Shape] = {
+    "at": Instant,
+    "text": str,
+    "group_id": str | None,
+    "topic": str | None,
+}
+
+
+class _Source(NamedTuple):
+    """A table of which the newest rows are told, each in a sentence."""
+
+    table: str
+    sql: str
+    format: Callable[[Row], str]
+
+
+def _format_controller(row: Row) -> str:
+    if row["controller_id"] is None:
+        return "no broker is controller"
+    epoch = "" if row["controller_epoch"] is None else f", epoch {row['controller_epoch']}"
+    return f"broker {row['controller_id']} became controller{epoch}"
+
+
+def _format_leaderless(row: Row) -> str:
+    whose = "its leader" if row["partitions"] == 1 else "their leaders"
+    return f"{format_count(row['partitions'], 'partition')} lost {whose}"
+
+
+def _format_rebalance(row: Row) -> str:
+    trigger = format_trigger(row["trigger"], row["trigger_member_id"], row["trigger_topic"])
+    moved = "" if row["moved"] is None else f", {format_count(row['moved'], 'partition')} moved"
+    failed = ", and failed" if row["outcome"] == "failed" else ""
+    return f"group {row['group_id']} rebalanced: {trigger}{moved}{failed}"
+
+
+def _format_status(row: Row) -> str:
+    count = format_count(row["partitions"], "partition")
+    return f"group {row['group_id']} is {row['status']} on {count} of {row['topic_name']}"
+
+
+def _format_config(row: Row) -> str:
+    value = "" if row["value"] is None else f" = {row['value']}"
+    # ZooKeeper names the type in the plural: topics, brokers.
+    entity = f"{row['entity_type'].removesuffix('s')} {row['entity_name'] or ''}".strip()
+    return f"{entity}: {row['config_key']}{value}"
+
+
+def _format_operation(row: Row) -> str:
+    partition = "" if row["partition"] is None else f"-{row['partition']}"
+    about = "" if row["topic"] is None else f" of {row['topic']}{partition}"
+    return f"{format_operation(row['operation'])}{about}"
+
+
+def _format_gap(row: Row) -> str:
+    return f"coverage gap: {format_gap(row['reason'])}"
+
+
+_SOURCES = (
+    _Source(
+        "controller",
+        """SELECT valid_from_at AS at, controller_id, controller_epoch
+           FROM controller WHERE {came} ORDER BY at DESC LIMIT 20""",
+        _format_controller,
+    ),
+    _Source(
+        "partition_state",
+        """SELECT min(valid_from_at) AS at, count(*) AS partitions
+           FROM partition_state WHERE leader = -1 AND {came}
+           GROUP BY date_trunc('minute', valid_from_at) ORDER BY at DESC LIMIT 20""",
+        _format_leaderless,
+    ),
+    _Source(
+        "rebalances",
+        """SELECT valid_from_at AS at, group_id, trigger, trigger_member_id, trigger_topic, moved,
+             outcome
+           FROM rebalances WHERE {came} ORDER BY at DESC LIMIT 20""",
+        _format_rebalance,
+    ),
+    _Source(
+        "offset_lag",
+        """SELECT status_since AS at, group_id, status, topic AS topic_name,
+             count(*) AS partitions
+           FROM offset_lag WHERE is_open AND status NOT IN ('OK', 'WARN') AND {status_came}
+           GROUP BY status_since, group_id, status, topic ORDER BY at DESC LIMIT 20""",
+        _format_status,
+    ),
+    _Source(
+        "config_history",
+        """SELECT valid_from_at AS at, entity_type, entity_name, config_key, value
+           FROM config_history WHERE config_key IS NOT NULL AND {came}
+           ORDER BY at DESC LIMIT 20""",
+        _format_config,
+    ),
+    _Source(
+        "admin_operations",
+        """SELECT valid_from_at AS at, topic, operation, partition
+           FROM admin_operations WHERE {came} ORDER BY at DESC LIMIT 20""",
+        _format_operation,
+    ),
+    _Source(
+        "log_gaps",
+        """SELECT valid_from_at AS at, reason
+           FROM log_gaps WHERE {came} ORDER BY at DESC LIMIT 20""",
+        _format_gap,
+    ),
+)
+
+
+def list_recent(tables: Tables, span: Span, lives: list[Row]) -> list[Row]:
+    """The newest events of a time range, the newest first."""
+    rows = list(_format_lives(lives, span.start, span.end))
+    for source in _SOURCES:
+        sql = source.sql.format(
+            came=span.write_within("valid_from_at"), status_came=span.write_within("status_since")
+        )
+        found = tables.query(sql, source.table)
+        rows += [{**row, "text": source.format(row)} for row in found]
+    rows.sort(key=lambda row: row["at"], reverse=True)
+    return [{name: row.get(name) for name in RECENT_EVENT} for row in rows[:_SHOWN]]
+
+
+def _format_lives(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
+    left: dict[int, datetime] = {}
+    for life in lives:
+        broker, before = life["broker_id"], left.get(life["broker_id"])
+        if start <= life["came_at"] < end:
+            away = (life["came_at"] - before).total_seconds() if before else None
+            tail = f" again after {write_duration(away)}" if away is not None else ""
+            yield {"at": life["came_at"], "text": f"broker {broker} registered{tail}"}
+        if life["left_at"] and start <= life["left_at"] < end:
+            why = format_end(life["ended_by"])
+            yield {"at": life["left_at"], "text": f"broker {broker} left ({why})"}
+        if life["left_at"]:
+            left[broker] = life["left_at"]

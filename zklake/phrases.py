@@ -1,0 +1,97 @@
+"""Values of columns as phrases for people. The values themselves stay what others build on."""
+
+from __future__ import annotations
+
+_ENDS = {
+    "session_closed": "session ended",
+    "migrated": "migrated to KRaft",
+    "unreadable": "data became unreadable",
+    "resync": "missing after a resync",
+    "in_sync": "back in sync",
+}
+# With the member or topic that triggered it, and without one.
+_TRIGGERS = {
+    "member_joined": ("{} joined", "a member joined"),
+    "member_left": ("{} left", "a member left"),
+    # A crash and a clean stop look alike: the session is gone.
+    "session_expired": ("session of {} ended", "a session ended"),
+    "partitions_added": ("partitions added to {}", "partitions added"),
+    "topic_changed": ("topic {} changed", "a topic changed"),
+    # It came or went.
+    "topic_matched": ("matching topics changed: {}", "matching topics changed"),
+    "owner_released": ("{} released a partition", "a partition was released"),
+    "unknown": ("trigger unknown", "trigger unknown"),
+}
+_TRIGGER_KINDS = {"session_expired": "session ended", "owner_released": "partition released"}
+_COORDINATORS = {"zookeeper": "ZooKeeper", "kafka": "Kafka"}
+_OPERATIONS = {
+    "preferred_election": "preferred leader election",
+    "topic_deletion": "topic deletion",
+}
+_GAPS = {
+    "restart": "watcher restarted",
+    "disconnected": "disconnected from ZooKeeper",
+    "session_expired": "ZooKeeper session expired",
+    "history_reset": "ZooKeeper was restored from an older state",
+    "model_lost": "watcher state lost",
+    "coalesced": "changes coalesced by one-shot watches",
+    "event_lost": "watch event lost",
+    "seq_hole": "records missing from the log",
+    "seq_repeat": "repeated records in the log",
+}
+_IRREGULAR = {"batch": "batches"}
+
+
+def format_count(count: int, noun: str) -> str:
+    """`1 partition`, `2 partitions`, `1,200 partitions`."""
+    return f"{count:,} {inflect(count, noun)}"
+
+
+def inflect(count: int, noun: str) -> str:
+    """The noun alone, as it follows that count."""
+    return noun if count == 1 else _IRREGULAR.get(noun, f"{noun}s")
+
+
+def format_word(value: str) -> str:
+    """Any value that is one of a few words: `member_joined` as `member joined`."""
+    return value.replace("_", " ")
+
+
+def format_end(ended_by: str | None) -> str:
+    """Why a row ended; nothing while it has not."""
+    return "" if ended_by is None else _ENDS.get(ended_by, format_word(ended_by))
+
+
+def format_trigger(trigger: str, member: str | None = None, topic: str | None = None) -> str:
+    """What began a rebalance: `readers_c joined`."""
+    word = format_word(trigger)
+    named, nameless = _TRIGGERS.get(trigger, (f"{word}: {{}}", word))
+    who = member or topic
+    # A name may hold braces: it is put in, never read as a format.
+    return named.replace("{}", who) if who else nameless
+
+
+def format_trigger_kind(trigger: str) -> str:
+    """A trigger as a heading, whoever it was: `Member joined`."""
+    return _TRIGGER_KINDS.get(trigger, format_word(trigger)).capitalize()
+
+
+def format_coordinator(coordinator: str) -> str:
+    """Where a group's offsets are stored."""
+    return _COORDINATORS.get(coordinator, coordinator)
+
+
+def format_operation(operation: str) -> str:
+    """What an operator asked the controller to do; what follows the operation's name stays."""
+    word, space, rest = operation.partition(" ")
+    return _OPERATIONS.get(word, format_word(word)) + space + rest
+
+
+def format_gap(reason: str | None) -> str:
+    """Why changes could pass unseen."""
+    return "reason unknown" if reason is None else _GAPS.get(reason, format_word(reason))
+
+
+def format_action(what: str) -> str:
+    """What became of a setting or an operation."""
+    return "requested" if what == "asked for" else format_end(what)
