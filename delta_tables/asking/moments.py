@@ -136,7 +136,7 @@ def doubt_moments(lake: str, cluster: str, moments: Collection[datetime]) -> Ite
     events = reading.open_table(lake, cluster, "znode_events")
     first, last = (None, None) if events is None else _read_span(events)
     if first is None or last is None:
-        yield Doubt(None, "nothing is folded yet")
+        yield Doubt(None, "the lake has no data yet")
     else:
         yield from _doubt_span(moments, first, last)
     gaps = reading.open_table(lake, cluster, "log_gaps")
@@ -160,7 +160,7 @@ def _doubt_span(moments: Collection[datetime], first: datetime, last: datetime) 
         if at > last:
             yield Doubt(
                 at,
-                f"it is past the watermark: the lake is folded up to {_write(last)} (on a quiet "
+                f"it is past the watermark: the lake has data up to {_write(last)} (on a quiet "
                 "cluster that is up to a minute behind)",
             )
         elif at < first:

@@ -127,7 +127,7 @@ def test_a_row_holds_from_its_start_until_before_its_end(
         (T.format(2), []),
         (T.format(10), ["lies in a gap (session_lost, 2026-11-16T03:10:00.000Z to"]),
         (T.format(20), []),
-        (T.format(31), ["past the watermark: the lake is folded up to 2026-11-16T03:30:00.000Z"]),
+        (T.format(31), ["past the watermark: the lake has data up to 2026-11-16T03:30:00.000Z"]),
         ("2026-11-16T02:59:59Z", ["before the first event, of 2026-11-16T03:00:00.000Z"]),
     ],
 )
@@ -147,7 +147,7 @@ def test_the_doubts_about_several_moments_are_told_apart(lake: str) -> None:
 
 
 def test_a_lake_without_events_says_so(tmp_path: Path) -> None:
-    assert list(find_doubts(str(tmp_path), "kafka", NOW)) == ["nothing is folded yet"]
+    assert list(find_doubts(str(tmp_path), "kafka", NOW)) == ["the lake has no data yet"]
 
 
 def test_lakes_are_found_by_name_or_all(lake: str) -> None:

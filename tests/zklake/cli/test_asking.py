@@ -143,7 +143,7 @@ def test_sql_says_what_is_doubtful_of_the_times_it_names(lake: str) -> None:
         ("2026-11-16T03:30:00Z", ""),
         ("2026-11-16T02:00:00Z", "it is before the first event, of 2026-11-16T03:00:00.000Z: only"),
         ("2026-11-16T04:30:00Z", "it lies in a gap (session_lost below \\x1b[31m, "),
-        ("2026-11-16T05:00:01Z", "it is past the watermark: the lake is folded up to 2026-11-16T"),
+        ("2026-11-16T05:00:01Z", "it is past the watermark: the lake has data up to 2026-11-16T"),
     ):
         asked = run("sql", query.format(f"TIMESTAMP '{time}'"), "--lake", lake, "--csv")
         said = asked.stderr.removeprefix(f"kafka: {time[:-1]}.000Z: ")
