@@ -12,8 +12,9 @@ from confluent_kafka.cimpl import NewTopic
 from lab.ensemble import ZooKeeperEnsemble
 from lab.kafka import KafkaBroker, find_brokers
 from lab.ports import find_free_ports
-from lab.server import Place, Server, Startable, wait_until
+from lab.server import Place, Server, wait_until
 from lab.zookeeper import DEFAULT_VERSION
+from zklake.supervision.startable import Startable
 
 
 def _say_nothing(line: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.ports import find_free_ports
-from lab.server import Place, Startable, wait_until
+from lab.server import Place, wait_until
 from lab.zookeeper import DEFAULT_VERSION, Member, ZooKeeperServer
+from zklake.supervision.startable import Startable
 
 
 class ZooKeeperEnsemble(Startable):

@@ -16,8 +16,9 @@ from threading import Event
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from lab.server import Place, Startable
+from lab.server import Place
 from zklake.supervision.restartable import RestartableProcess
+from zklake.supervision.startable import Startable
 
 # The least that brokers allow; a crash is noticed after it.
 _SESSION_MS = 6_000

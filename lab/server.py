@@ -9,15 +9,14 @@ import functools
 import shutil
 import tempfile
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from zklake.errors import LabError
 from zklake.java import require_java
 from zklake.supervision.restartable import RestartableProcess
+from zklake.supervision.startable import Startable
 
 # C1 only and the serial collector: a small server on a busy machine starts in half the time.
 _JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.preferIPv4Stack=true")
@@ -37,34 +36,6 @@ class Place:
         """Remove the directory if it is ours."""
         if self.is_temporary:
             shutil.rmtree(self.path, ignore_errors=True)
-
-
-class Startable(ABC):
-    """Something that `with` starts and ends, also when the start itself fails or is interrupted."""
-
-    @abstractmethod
-    def start(self, timeout_s: float = 60.0) -> None:
-        """Start and wait until it truly answers."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """End it for good."""
-
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class Server(RestartableProcess, Startable):

@@ -11,11 +11,11 @@ from typing import TextIO
 
 from lab.cluster import Cluster
 from lab.regulars import KafkaRegular, ZooKeeperRegular
-from lab.server import Startable
 from lab.stories.group_acts import JoinGroup
 from lab.stories.kafka_group_acts import JoinKafkaGroup
 from lab.stories.stage import Stage
 from lab.stories.truth import Fact
+from zklake.supervision.startable import Startable
 
 TOPIC, GROUP, PARTITIONS = "orders", "readers", 4
 # A group that Kafka stores; it reads the same topic.

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from lab.ports import find_free_ports
-from lab.server import Server, Startable, wait_until
+from lab.server import Server, wait_until
 from zklake import jars
+from zklake.supervision.startable import Startable
 
 
 class SparkMaster(Server):

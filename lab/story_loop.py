@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lab.server import Startable
 from lab.shop import (
     GROUP,
     KAFKA_GROUP,
@@ -27,6 +26,7 @@ from lab.stories.group_acts import CrashMember, StopMember, name_member
 from lab.stories.kafka_group_acts import LeaveKafkaGroup
 from lab.stories.step import Pause, Step
 from lab.waves import Waves
+from zklake.supervision.startable import Startable
 from zklake.supervision.supervisor import Supervisor, explain_briefly
 
 _REST = Pause(45_000)

@@ -9,7 +9,7 @@ import time
 
 from confluent_kafka import Producer
 
-from lab.server import Startable
+from zklake.supervision.startable import Startable
 
 # Messages a second: `readers` read 18, so they fall behind for one half of each period.
 MEAN, SWING, PERIOD_S = 16.0, 12.0, 240.0

@@ -19,11 +19,11 @@ from kazoo.protocol.states import ZnodeStat
 from lab.cluster import Cluster
 from lab.kafka import KafkaBroker
 from lab.kafka_consumer import KafkaMember
-from lab.server import Startable
 from lab.stories.patience import Patience
 from lab.stories.truth import Fact, Truth
 from lab.zookeeper_consumer.process import ConsumerProcess
 from zklake.errors import LabError
+from zklake.supervision.startable import Startable
 
 
 class Reading(NamedTuple):

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.server import Place, Startable
+from lab.server import Place
 from lab.zookeeper_consumer.registration import name_suffix
 from lab.zookeeper_consumer.subscription import build_subscription, list_thread_ids
 from zklake.errors import LabError
 from zklake.supervision.restartable import RestartableProcess
+from zklake.supervision.startable import Startable
 
 _POLL_S = 0.05
 _FIRST_REBALANCE_ENDS = frozenset({"rebalanced", "gave_up", "no_brokers"})

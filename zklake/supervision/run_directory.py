@@ -10,16 +10,16 @@ import json
 import os
 import shutil
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, TextIO
 
 from zklake.errors import LabError
+from zklake.supervision.startable import Startable
 
 _MARK = ".zklake-run"
 _STATE = "state.json"
 
 
-class RunDirectory:
+class RunDirectory(Startable):
     """`with RunDirectory(path) as directory: …` holds it; what is in it stays."""
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -29,22 +29,6 @@ class RunDirectory:
         self._fresh = fresh
         self._lock: TextIO | None = None
         self._state: dict[str, Any] = {}
-
-    def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:
-            self.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def start(self) -> None:
         """Take hold of it; LabError when a live run has it, or when it is something else."""
