@@ -70,7 +70,7 @@ class App:
             *list_burrow_routes(self.tables, self.pulse, options),
             *list_metric_routes(self.tables, self.pulse, options),
             Route("/live", self._stream),
-            Route("/healthz", _say_alive),
+            Route("/healthz", _answer_healthz),
             Route("/readyz", self._say_ready),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ]
@@ -197,7 +197,7 @@ class App:
         return HTMLResponse(render_error(title, text, self.options, pulse), status)
 
 
-async def _say_alive(request: Request) -> Response:
+async def _answer_healthz(request: Request) -> Response:
     # By the loop itself: no thread is needed to say so.
     return PlainTextResponse("alive\n")
 

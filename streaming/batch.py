@@ -145,8 +145,7 @@ class Fold:
             if passed is not None:
                 self._kept += cluster.pass_over(passed.seq, passed.observed_at_ms)
             if entry is not None:
-                follow = cluster.follow(entry) if is_folded else cluster.walk((entry,))
-                self._kept += follow
+                self._kept += cluster.follow(entry) if is_folded else cluster.walk((entry,))
         for table in PART_TABLES:
             cluster.intervals[table.name].take_over(division.list_changed(table.name))
 

@@ -6,12 +6,11 @@ open now; they touch no lake, so a task that dies and runs again leaves nothing 
 folds what looks at several znodes, stores the files and commits.
 
 A batch in which anything is out of the ordinary (a record that is none, a hole, a gap, a frame) is
-refused here, and the driver folds it by itself: rows never tell which of the two it was.
+refused here, and the driver folds it by itself: no row shows which of the two it was.
 """
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
 from functools import partial
 
@@ -26,11 +25,11 @@ from pyspark.util import PythonEvalType
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.division import Left, Outcome, Work, pack
 from streaming.fold.part import WHOLE_OPS, Part, is_divisible, is_followed
-from streaming.lake.arrow_rows import make_arrow_of_tuples
 from streaming.lake.events import make_event_rows
-from streaming.lake.new_files import make_files
+from streaming.lake.new_files import make_ended_files, make_files
 from streaming.log.continuity import Entry
 from streaming.log.records import Rejected, judge_record
+from streaming.memory import pause_collector
 from zklake.events.envelope import Event
 
 # Of fewer records, starting tasks takes longer than folding them.
@@ -63,14 +62,10 @@ def _map_in_arrow(spark: SparkSession, records: DataFrame, work: Broadcast[Work]
 
 
 def _run_task(work: Broadcast[Work], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    # Reading a broadcast value switches the collector on.
+    # Before: reading a broadcast value switches the collector on.
     known = work.value
-    # As on the driver: a million objects and hardly a cycle.
-    gc.disable()
-    try:
+    with pause_collector():
         outcome = msgspec.msgpack.encode(fold_part(known, [*batches]))
-    finally:
-        gc.enable()
     yield pa.RecordBatch.from_pydict({"outcome": pa.array([outcome], pa.binary())})
 
 
@@ -87,7 +82,7 @@ def fold_part(work: Work, batches: list[pa.RecordBatch]) -> Outcome:
             if refusal := task.take(offset, value):
                 return Outcome(refusal=refusal)
         return task.finish()
-    except Exception as error:  # the driver meets it again, and can tell which event it was
+    except Exception as error:  # the driver meets it again, and finds out which event it was
         return Outcome(refusal=f"{type(error).__name__}: {error}")
 
 
@@ -132,7 +127,7 @@ class _Task:
         files = {ZNODE_EVENTS.name: make_files(ZNODE_EVENTS, events)}
         for name, fold in self._part.folds.items():
             if fold.ended:
-                files[name] = make_files(fold.table, make_arrow_of_tuples(fold.table, fold.ended))
+                files[name] = make_ended_files(fold)
         return Outcome(
             log_id=self._log_id,
             offsets=pack(self._offsets),

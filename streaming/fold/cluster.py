@@ -17,7 +17,7 @@ from streaming.fold.admin_operations import AdminOperations
 from streaming.fold.config_history import ConfigHistory
 from streaming.fold.context import IN_SIGHT, Context, OpenGaps
 from streaming.fold.controller import ControllerFold
-from streaming.fold.failure import Unfoldable
+from streaming.fold.failure import blame_event
 from streaming.fold.frames import Closure, Frames, Rounds
 from streaming.fold.group_folds import GroupFolds
 from streaming.fold.intervals import IntervalFold
@@ -138,9 +138,10 @@ class ClusterFold:
         event = entry.event
         self.event_seq = event.seq
         try:
-            self._follow(event, IN_SIGHT)
+            self._apply_steps(event, IN_SIGHT)
+            self.group_folds.apply(event, IN_SIGHT)
         except Exception as error:
-            raise Unfoldable(event.seq, f"{type(error).__name__}: {error}") from error
+            raise blame_event(event.seq, error) from error
         return kept
 
     def pass_over(self, seq: int, at_ms: int) -> list[Entry]:
@@ -167,7 +168,7 @@ class ClusterFold:
         try:
             self._apply(event, closes_session)
         except Exception as error:
-            raise Unfoldable(event.seq, f"{type(error).__name__}: {error}") from error
+            raise blame_event(event.seq, error) from error
         kept.append(entry)
 
     def _is_kept(self, event: Event) -> bool:
@@ -190,10 +191,6 @@ class ClusterFold:
         self.group_folds.apply(event, context)
         if event.op in _OF_GAPS:
             self.gaps.apply(event)
-
-    def _follow(self, event: Event, context: Context) -> None:
-        self._apply_steps(event, context)
-        self.group_folds.apply(event, context)
 
     def _apply_steps(self, event: Event, context: Context) -> None:
         if event.kind in STEP_KINDS or event.op in _STEP_OPS:

@@ -72,16 +72,16 @@ def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.T
 def _make_columns(events: Sequence[Event]) -> dict[str, pa.Array]:
     """The events' own fields, under their names."""
     values = [*zip(*map(msgspec.structs.astuple, events), strict=True)] or [()] * len(_NAMES)
-    told = dict(zip(Event.__struct_fields__, values, strict=True))
-    nested = _read_nested(events, told)
+    fields = dict(zip(Event.__struct_fields__, values, strict=True))
+    nested = _read_nested(events, fields)
     columns = {}
     for field in _SCHEMA:
         if field.name == "stat":
-            columns[field.name] = _make_stats(told[field.name], field.type)
+            columns[field.name] = _make_stats(fields[field.name], field.type)
         elif field.name in _NESTED:
             columns[field.name] = nested[field.name]
         else:
-            columns[field.name] = pa.array(told[field.name], field.type)
+            columns[field.name] = pa.array(fields[field.name], field.type)
     return columns
 
 
@@ -93,11 +93,13 @@ def _make_stats(stats: Sequence[Stat | None], type_: pa.StructType) -> pa.Array:
     return pa.StructArray.from_arrays(fields, fields=[*type_], mask=is_null)
 
 
-def _read_nested(events: Sequence[Event], told: Mapping[str, Sequence[Any]]) -> dict[str, pa.Array]:
+def _read_nested(
+    events: Sequence[Event], fields: Mapping[str, Sequence[Any]]
+) -> dict[str, pa.Array]:
     """The columns of what is nested: few events have any of it."""
     used = [
         place
-        for place, each in enumerate(zip(*(told[n] for n in _NESTED), strict=True))
+        for place, each in enumerate(zip(*(fields[n] for n in _NESTED), strict=True))
         if any(each)
     ]
     if not used:

@@ -18,7 +18,7 @@ from streaming.fold.intervals import IntervalFold
 from streaming.fold.row import Row
 from streaming.lake.arrow_rows import find_schema, make_arrow, make_arrow_of_tuples
 from streaming.lake.events import make_event_rows
-from streaming.lake.new_files import NewFile, make_files
+from streaming.lake.new_files import NewFile, make_ended_files
 from streaming.lake.writer import Mark, TableWriter
 from streaming.log.continuity import Entry
 from streaming.log.records import Record
@@ -97,6 +97,5 @@ class Lake:
             for number, shard in enumerate(opened.shards)
             if shard.is_touched or not is_laid_out
         }
-        ended = make_files(table, make_arrow_of_tuples(table, fold.ended)) if fold.ended else []
-        writer.replace_shards([*ended, *files], shards, count, mark)
+        writer.replace_shards([*make_ended_files(fold), *files], shards, count, mark)
         fold.settle(mark.seq)

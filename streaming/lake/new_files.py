@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from delta_tables.table import Table
+from streaming.fold.intervals import IntervalFold
+from streaming.lake.arrow_rows import make_arrow_of_tuples
 from streaming.lake.parquet_file import encode_file
 from zklake.errors import LakeError
 
@@ -38,6 +40,13 @@ def make_files(table: Table, rows: pa.Table, name: str = "part") -> list[NewFile
         if column.required and rows[column.name].null_count:
             raise LakeError(f"table {table.name}: a row without {column.name} was made")
     return [_make_file(partition, part, name) for partition, part in _split(table, rows)]
+
+
+def make_ended_files(fold: IntervalFold) -> list[NewFile]:
+    """The files of the rows that a fold has ended."""
+    if not fold.ended:
+        return []
+    return make_files(fold.table, make_arrow_of_tuples(fold.table, fold.ended))
 
 
 def write_value(value: object) -> str | None:

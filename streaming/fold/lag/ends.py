@@ -141,7 +141,7 @@ class Ends:
         partition.version += 1
 
     def _end(self, partition: Partition, seq: int, at_ms: int, word: str) -> None:
-        row = self.tell(partition)
+        row = self.write_row(partition)
         close_row(row, seq, None, at_ms, ended_by=word)
         self.ended.append(row)
         if partition.end is not None:
@@ -151,7 +151,7 @@ class Ends:
         partition.is_open = False
         partition.version += 1
 
-    def tell(self, partition: Partition) -> Row:
+    def write_row(self, partition: Partition) -> Row:
         """The open row of a partition."""
         row = open_row(
             self.cluster,

@@ -161,7 +161,7 @@ class LagFold:
 
     def _write_ends(self) -> Iterator[Row]:
         partitions: Iterator[Partition] = iter(self._ends.partitions)
-        return (self._ends.tell(partition) for partition in partitions if partition.is_open)
+        return (self._ends.write_row(partition) for partition in partitions if partition.is_open)
 
 
 def _must_wait(group_partition: GroupPartition, after_seq: int, is_vouched: bool) -> bool:

@@ -14,7 +14,7 @@ _encode = msgspec.json.Encoder().encode
 
 def write_open(cluster: str, group_partition: GroupPartition) -> Row:
     """The open row."""
-    row = _tell(cluster, group_partition)
+    row = _write_row(cluster, group_partition)
     row["fold_state"] = _encode(group_partition.facts).decode()
     return row
 
@@ -23,13 +23,13 @@ def write_ended(
     cluster: str, group_partition: GroupPartition, seq: int, at_ms: int, word: str
 ) -> Row:
     """The row, ended; rounds never come before what they end."""
-    row = _tell(cluster, group_partition)
+    row = _write_row(cluster, group_partition)
     row["valid_to_seq"], row["valid_to_at"] = seq, read_millis(at_ms)
     row["ended_by"], row["is_open"] = word, False
     return row
 
 
-def _tell(cluster: str, group_partition: GroupPartition) -> Row:
+def _write_row(cluster: str, group_partition: GroupPartition) -> Row:
     p = group_partition.point
     assert p is not None
     # One display, written out: a hundred thousand of these are made at a time.

@@ -124,21 +124,20 @@ class Document(Generic[P]):
             return Unreadable("no_data")
         try:
             text = data.decode() if isinstance(data, bytes) else data
-            return self._read_plain(text) or self._read_judged(text)
+            value = self._decode(text)
+            version = getattr(value, "version", 0)
+            if value is not None and version and self._versions.get(version) == ():
+                return value  # nothing else must be there, as in almost all
+            return self._refuse(_members.decode(text)) or value or self._decoder.decode(text)
         except UNREADABLE_ERRORS as error:
             return explain(error)
 
-    def _read_plain(self, text: str) -> P | None:
-        """A document of a known version that need not have any field, as almost all are."""
+    def _decode(self, text: str) -> P | None:
+        """The document, if it can be one of any version."""
         try:
-            value = self._decoder.decode(text)
+            return self._decoder.decode(text)
         except UNREADABLE_ERRORS:
             return None
-        version = getattr(value, "version", 0)
-        return value if version and self._versions.get(version) == () else None
-
-    def _read_judged(self, text: str) -> P | Unreadable:
-        return self._refuse(_members.decode(text)) or self._decoder.decode(text)
 
     def _refuse(self, members: dict[str, msgspec.Raw]) -> Unreadable | None:
         if "version" not in members:
