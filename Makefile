@@ -10,7 +10,7 @@ PYTEST := $(BIN)/pytest -q
 # comes first says tests/conftest.py.
 WORKERS ?= 3
 
-.PHONY: help install check test test-unit test-faults run bench docs lock clean
+.PHONY: help install check audit sbom test test-unit test-faults soak run bench docs lock clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort -t : -k 1,1 | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -34,11 +34,21 @@ $(JARS): jars.lock $(STAMP)
 run: install ## Start the whole product on an embedded cluster
 	$(BIN)/zklake run
 
-check: $(STAMP) ## Lint, types and import rules
+check: $(STAMP) ## Lint, types, import rules and known vulnerabilities
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@$(MAKE) --no-print-directory audit
+
+# In a .venv of its own: it is no part of the product, and not always to be had.
+audit: $(STAMP) ## Known vulnerabilities of the lock, where pip-audit's data can be reached
+	@test -x .venv-audit/bin/pip-audit || { $(PYTHON) -m venv .venv-audit && timeout 120 .venv-audit/bin/pip install --quiet --disable-pip-version-check pip-audit; } 2>/dev/null || true
+	@$(BIN)/python -m deploy.audit .venv-audit/bin/pip-audit
+
+sbom: $(STAMP) ## What zklake is made of: dist/zklake.cdx.json, CycloneDX
+	@mkdir -p dist
+	$(BIN)/python -m deploy.sbom > dist/zklake.cdx.json
 
 test-unit: $(STAMP) ## The tests that need no JVM (minutes)
 	$(PYTEST) -m "not spark and not integration and not e2e and not browser and not faults"
@@ -46,18 +56,24 @@ test-unit: $(STAMP) ## The tests that need no JVM (minutes)
 test: install check ## Everything CI runs: check, then all tests but the long ones
 	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not faults"
 
-test-faults: install ## The long fault runs
-	$(PYTEST) -m faults
+test-faults: install ## The long fault runs; SEEDS="7 8" chooses those of the whole pipeline
+	FAULT_SEEDS="$(SEEDS)" $(PYTEST) -m faults
+
+soak: install ## HOURS=3: everything runs for hours, faults in the second half; does anything grow?
+	$(BIN)/python -m tests.e2e.soak $(HOURS)
 
 bench: install ## Measure, as ratios against a control in the same run
 	$(BIN)/python -m bench
 
+# A document that cannot be made stays as it was.
+write = $(BIN)/python -m $(1) > $(2).new && mv $(2).new $(2)
+
 docs: $(STAMP) ## Regenerate the generated documents
-	$(BIN)/python -m zklake.settings.docs > docs/settings.md
+	$(call write,zklake.settings.docs,docs/settings.md)
 	$(BIN)/python -m zklake.events.docs
-	$(BIN)/python -m delta_tables.docs > docs/tables.md
-	$(BIN)/python -m dashboard.metrics.docs > docs/metrics.md
-	$(BIN)/python -m dashboard.openapi.docs > docs/api.md
+	$(call write,delta_tables.docs,docs/tables.md)
+	$(call write,dashboard.metrics.docs,docs/metrics.md)
+	$(call write,dashboard.openapi.docs,docs/api.md)
 	$(BIN)/python -m deploy.grafana.writing
 
 lock: ## Rebuild requirements.lock and jars.lock from what is wanted
@@ -69,4 +85,4 @@ lock: ## Rebuild requirements.lock and jars.lock from what is wanted
 	$(BIN)/zklake jars lock
 
 clean: ## Remove what the targets made here (the JAR cache stays)
-	rm -rf .venv .venv-lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .zklake dist
+	rm -rf .venv .venv-lock .venv-audit .mypy_cache .ruff_cache .pytest_cache .hypothesis .zklake dist

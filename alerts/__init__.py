@@ -1,1 +1,1 @@
-"""Incidents, found in the lake's history, and told to people once. Writes only its own journal."""
+"""Incidents, found in the lake's history, and sent to people once. Writes only its own journal."""

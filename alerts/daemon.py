@@ -45,32 +45,32 @@ class Daemon:
             self._complain(f"the lake cannot be read: {error}")
             return
         with journal.changing():
-            behind = [one.rule.title for one in evaluations if not self._take(one, now)]
+            behind = [one.rule.title for one in evaluations if not self._apply_evaluation(one, now)]
             self._end_strays({rule.title for rule in rules}, now)
         count = journal.tidy(now, self._settings.give_up_s)
         if count:
             _LOG.error("gave up on messages that could not be sent in time", messages=count)
-        told = [notifier.title for notifier in self._settings.list_notifiers()]
-        self.vitals.note(journal, [rule.title for rule in rules], told, count)
+        notifiers = [notifier.title for notifier in self._settings.list_notifiers()]
+        self.vitals.note(journal, [rule.title for rule in rules], notifiers, count)
         self._complain(_find_trouble(evaluations, behind, failures))
 
-    def _take(self, evaluation: Evaluation, now: datetime) -> bool:
+    def _apply_evaluation(self, evaluation: Evaluation, now: datetime) -> bool:
         """Whether it could be judged: what a lake that is made anew still lacks is not over."""
         journal, title = self._journal, evaluation.rule.title
         last = journal.read_horizons().get(title)
         if last is not None and evaluation.horizon < last:
             return False
         known = [one for one in journal.list_open() if one.rule == title]
-        self._tell(reconcile(evaluation, last, known, journal.list_past_ids(title)), now)
+        self._apply_changes(reconcile(evaluation, last, known, journal.list_past_ids(title)), now)
         journal.set_horizon(title, evaluation.horizon)
         return True
 
     def _end_strays(self, titles: Iterable[str], now: datetime) -> None:
         strays = [one for one in self._journal.list_open() if one.rule not in titles]
         ended = [end(one, now, "its rule was removed") for one in strays]
-        self._tell(IncidentChanges([], [], ended), now)
+        self._apply_changes(IncidentChanges([], [], ended), now)
 
-    def _tell(self, changes: IncidentChanges, now: datetime) -> None:
+    def _apply_changes(self, changes: IncidentChanges, now: datetime) -> None:
         for incident in changes.opened:
             self._journal.add_incident(incident)
             for notifier in list_listeners(incident, self._settings.list_notifiers()):
@@ -81,8 +81,8 @@ class Daemon:
         for incident in changes.closed:
             self._journal.close_incident(incident)
             for notifier in self._settings.list_notifiers():
-                told = self._journal.find_told(incident.id, notifier.title)
-                if told is not None and notifier.send_close:
+                notified = self._journal.find_notified(incident.id, notifier.title)
+                if notified is not None and notifier.send_close:
                     self._journal.add_delivery(make_delivery(incident, notifier, "close", 0), now)
 
     def _is_too_old(self, incident: Incident, now: datetime) -> bool:
@@ -91,9 +91,13 @@ class Daemon:
 
     def _repeat(self, incident: Incident, now: datetime) -> None:
         for notifier in list_listeners(incident, self._settings.list_notifiers()):
-            told = self._journal.find_told(incident.id, notifier.title)
-            if told and not told.is_waiting and is_due_again(notifier, told.created_at, now):
-                one = make_delivery(incident, notifier, "repeat", told.number + 1)
+            notified = self._journal.find_notified(incident.id, notifier.title)
+            if (
+                notified
+                and not notified.is_waiting
+                and is_due_again(notifier, notified.created_at, now)
+            ):
+                one = make_delivery(incident, notifier, "repeat", notified.number + 1)
                 self._journal.add_delivery(one, now)
 
     def _complain(self, text: str | None) -> None:

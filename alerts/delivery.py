@@ -68,6 +68,8 @@ def list_listeners(incident: Incident, notifiers: Iterable[Notifier]) -> list[No
     ]
 
 
-def is_due_again(notifier: Notifier, told_at: datetime, now: datetime) -> bool:
-    """Whether an incident that lasts is to be told once more."""
-    return not notifier.send_once and now - told_at >= timedelta(seconds=notifier.send_interval_s)
+def is_due_again(notifier: Notifier, notified_at: datetime, now: datetime) -> bool:
+    """Whether an incident that lasts is to be sent once more."""
+    return not notifier.send_once and now - notified_at >= timedelta(
+        seconds=notifier.send_interval_s
+    )

@@ -51,38 +51,44 @@ class RuleEvaluator:
 
         A table that cannot be read fails all, or the rules that read it, into `failures`.
         """
-        # znode_events is written last, and opened last: by a second look every other table is at
-        # least as far as what the first one saw there.
-        self._tables.look()
-        watermark = read_watermark(self._tables)
-        clocks = {"watermark": watermark, "sampled": read_sampled_at(self._tables), "now": now}
-        self._tables.look()
+        return self._tables.read(lambda tables: self._evaluate(tables, rules, since, now, failures))
+
+    def _evaluate(
+        self,
+        tables: Tables,
+        rules: Sequence[Rule],
+        since: Mapping[str, datetime],
+        now: datetime,
+        failures: dict[str, str] | None,
+    ) -> list[Evaluation]:
+        watermark = read_watermark(tables)
+        clocks = {"watermark": watermark, "sampled": read_sampled_at(tables), "now": now}
         evaluations = []
         for rule in rules:
             kind = KIND_BY_NAME[rule.kind]
             horizon = clocks[kind.clock]
-            if horizon is None or watermark is None or not self._tables.has(*kind.reads):
+            if horizon is None or watermark is None or not tables.has(*kind.reads):
                 continue
             # A lake that is silent for days must still show its last event.
             last = watermark if kind.clock == "now" else horizon
             start = min(since.get(rule.title, horizon - LONGEST), last) - find_lookback(rule)
             try:
-                evaluations.append(self._judge(rule, start, min(horizon, now)))
+                evaluations.append(self._judge(tables, rule, start, min(horizon, now)))
             except LakeError as error:
                 if failures is None:
                     raise
                 failures[rule.title] = str(error)
         return evaluations
 
-    def _judge(self, rule: Rule, start: datetime, horizon: datetime) -> Evaluation:
+    def _judge(self, tables: Tables, rule: Rule, start: datetime, horizon: datetime) -> Evaluation:
         kind = KIND_BY_NAME[rule.kind]
         # Whole minutes: most looks find the lake as it was, and need not ask it again.
         minute = horizon.replace(second=0, microsecond=0)
         span = Span(start.replace(second=0, microsecond=0), minute + timedelta(minutes=1))
-        key = (span, self._tables.list_states(*kind.reads))
+        key = (span, tables.list_states(*kind.reads))
         known = self._spells.get(rule.title)
         if known is None or known[0] != key:
-            known = self._spells[rule.title] = key, kind.find(self._tables, rule, span)
+            known = self._spells[rule.title] = key, kind.find(tables, rule, span)
         spells = known[1]
         terms = Terms(self.cluster, rule.title, rule.severity, rule.for_s, rule.clear_s)
         found = find_incidents(spells, terms, horizon)

@@ -1,4 +1,4 @@
-"""What an incident is: a rule, a subject, and when. Knows neither tables nor who is told.
+"""What an incident is: a rule, a subject, and when. Knows neither tables nor notifiers.
 
 Its id is the same whoever finds it, from whichever part of the history.
 """
@@ -121,12 +121,12 @@ def make_id(cluster: str, rule: str, subject: IncidentSubject, mark: int) -> str
 
 
 def name_return(id_: str, count: int) -> str:
-    """The id of the same one as it is told for the `count`-th time: it was told as over before."""
+    """The id of one that is reported for the `count`-th time: it was reported as closed before."""
     return f"{id_}-{count}"
 
 
 def split_return(id_: str) -> tuple[str, int]:
-    """The id that it had at first, and for which time it is told."""
+    """The id that it had at first, and for which time it is reported."""
     first, _, count = id_.partition("-")
     return first, int(count or 1)
 

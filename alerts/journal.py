@@ -16,15 +16,14 @@ from alerts.delivery import Delivery
 from alerts.incident import Incident
 from alerts.journal_file import connect, explaining
 from alerts.journal_rows import list_open, read_ms, write_ms
-from alerts.reconciliation import KnownIncident
 
 # Those that are over stay for so long after their last message.
 _KEPT = timedelta(days=90)
 _GIVEN_UP = "UPDATE deliveries SET state = 'given_up', done_ms = :now WHERE state = 'waiting' AND "
 
 
-class Told(NamedTuple):
-    """What one notifier was told of one incident."""
+class Notified(NamedTuple):
+    """What one notifier has been sent about one incident."""
 
     number: int
     created_at: datetime
@@ -64,7 +63,7 @@ class Journal:
         """How far each rule's last look went."""
         return {rule: read_ms(ms) for rule, ms in self._ask("SELECT rule, horizon_ms FROM looks")}
 
-    def list_open(self) -> list[KnownIncident]:
+    def list_open(self) -> list[Incident]:
         """The incidents that were open at the last look."""
         with self._lock, explaining(self.path):
             return list_open(self._connection, self.cluster)
@@ -74,8 +73,8 @@ class Journal:
         sql = "SELECT id FROM incidents WHERE rule = ? AND closed_ms IS NOT NULL"
         return {id_ for (id_,) in self._ask(sql, rule)}
 
-    def find_told(self, incident_id: str, notifier: str) -> Told | None:
-        """What a notifier was told of an incident; nothing counts that was given up from start."""
+    def find_notified(self, incident_id: str, notifier: str) -> Notified | None:
+        """What a notifier has been sent; nothing counts that was given up from the start."""
         sql = (
             "SELECT max(number), max(created_ms), sum(state = 'waiting') FROM deliveries "
             "WHERE incident_id = ? AND notifier = ? AND event <> 'close' AND EXISTS ("
@@ -84,7 +83,7 @@ class Journal:
             "AND first.state <> 'given_up')"
         )
         ((number, created_ms, waiting),) = self._ask(sql, incident_id, notifier)
-        return None if number is None else Told(number, read_ms(created_ms), bool(waiting))
+        return None if number is None else Notified(number, read_ms(created_ms), bool(waiting))
 
     def count_waiting(self) -> dict[str, int]:
         """Messages that are not sent yet, by notifier."""
@@ -175,7 +174,7 @@ class Journal:
     def tidy(self, now: datetime, give_up_s: float) -> int:
         """Give up what has waited too long, forget what is long over; returns how many it gave up.
 
-        Whoever never heard of the beginning is not told the end.
+        Whoever never got the beginning does not get the end.
         """
         times = {"now": write_ms(now), "old": write_ms(now - timedelta(seconds=give_up_s))}
         orphans = (

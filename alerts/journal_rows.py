@@ -7,8 +7,9 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import Any
 
-from alerts.incident import IncidentSubject
-from alerts.reconciliation import KnownIncident
+from alerts.incident import Incident, IncidentSubject
+
+_COLUMNS = "id, rule, severity, kind, names, started_ms, opened_ms, closed_ms"
 
 
 def list_deliveries(connection: sqlite3.Connection, most: int) -> list[dict[str, Any]]:
@@ -28,24 +29,43 @@ def list_deliveries(connection: sqlite3.Connection, most: int) -> list[dict[str,
     ]
 
 
-def list_open(connection: sqlite3.Connection, cluster: str) -> list[KnownIncident]:
+def list_open(connection: sqlite3.Connection, cluster: str) -> list[Incident]:
     """The incidents that were open at the last look."""
-    sql = (
-        "SELECT id, rule, severity, kind, names, started_ms, opened_ms FROM incidents "
-        "WHERE closed_ms IS NULL ORDER BY opened_ms, id"
+    sql = f"SELECT {_COLUMNS} FROM incidents WHERE closed_ms IS NULL ORDER BY opened_ms, id"  # noqa: S608
+    return [_read(cluster, row) for row in connection.execute(sql)]
+
+
+def list_past(
+    connection: sqlite3.Connection, cluster: str, since: datetime, most: int
+) -> list[Incident]:
+    """The incidents that closed since then, the newest first."""
+    sql = f"SELECT {_COLUMNS} FROM incidents WHERE closed_ms >= ? "  # noqa: S608
+    sql += "ORDER BY opened_ms DESC, id LIMIT ?"
+    return [_read(cluster, row) for row in connection.execute(sql, (write_ms(since), most))]
+
+
+def read_looked_at(connection: sqlite3.Connection) -> datetime | None:
+    """How far the last look at the lake went."""
+    (ms,) = connection.execute("SELECT max(horizon_ms) FROM looks").fetchone()
+    return None if ms is None else read_ms(ms)
+
+
+def _read(cluster: str, row: tuple[Any, ...]) -> Incident:
+    id_, rule, severity, kind, names, started, opened, closed = row
+    return Incident(
+        id_,
+        cluster,
+        rule,
+        severity,
+        IncidentSubject(kind, tuple(json.loads(names))),
+        read_ms(started),
+        read_ms(opened),
+        ended_at=None,
+        closed_at=None if closed is None else read_ms(closed),
+        # Of how many spells and by what evidence, the next look finds again.
+        spells=0,
+        evidence={},
     )
-    return [
-        KnownIncident(
-            id_,
-            cluster,
-            rule,
-            severity,
-            IncidentSubject(kind, tuple(json.loads(names))),
-            read_ms(started),
-            read_ms(opened),
-        )
-        for id_, rule, severity, kind, names, started, opened in connection.execute(sql)
-    ]
 
 
 def write_ms(at: datetime) -> int:

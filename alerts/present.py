@@ -10,7 +10,7 @@ from alerts.evaluation import RuleEvaluator
 from alerts.incident import Incident
 from alerts.journal_file import connect_to_read, explaining
 from alerts.journal_rows import list_deliveries, list_open
-from alerts.reconciliation import KnownIncident, go_on, reconcile
+from alerts.reconciliation import go_on, reconcile
 from zklake.settings.alerts import AlertsSettings
 
 
@@ -42,7 +42,7 @@ def read_present(
 
 def _read_journal(
     path: str, cluster: str, most: int
-) -> tuple[list[KnownIncident], list[dict[str, Any]]]:
+) -> tuple[list[Incident], list[dict[str, Any]]]:
     connection = connect_to_read(path, cluster)
     if connection is None:
         return [], []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from alerts.evaluation import Evaluation
-from alerts.incident import Incident, IncidentSubject, Spell, name_return, split_return
+from alerts.incident import Incident, Spell, name_return, split_return
 
 # Somebody's clock was off, or the lake was made anew.
 _VANISHED = "it is no longer in the history"
@@ -16,21 +16,8 @@ _BACK = "it was reported as closed, and is open again"
 
 
 @dataclass(frozen=True)
-class KnownIncident:
-    """An incident that was open at the last look."""
-
-    id: str
-    cluster: str
-    rule: str
-    severity: str
-    subject: IncidentSubject
-    started_at: datetime
-    opened_at: datetime
-
-
-@dataclass(frozen=True)
 class IncidentChanges:
-    """What to write down, and to tell."""
+    """What to write down, and to send."""
 
     opened: list[Incident]
     lasting: list[Incident]
@@ -40,14 +27,14 @@ class IncidentChanges:
 def reconcile(
     evaluation: Evaluation,
     last: datetime | None,
-    known: Iterable[KnownIncident],
+    known: Iterable[Incident],
     past_ids: Collection[str],
 ) -> IncidentChanges:
-    """What became of those that were open at `last`, and which are new.
+    """What became of those that were open at `last` (`known`), and which are new.
 
     `past_ids` are those that are over; None as `last`: this rule never looked before. One that was
     ended by something else than the history (its rule went away, or its row) and that lasts when
-    that is back is told again, with an id and an end of its own.
+    that is back is reported again, with an id and an end of its own.
     """
     changes = IncidentChanges([], [], [])
     waiting = list(evaluation.incidents)
@@ -57,9 +44,9 @@ def reconcile(
             waiting.remove(found)
         state = _carry_on(one, found) if found else _judge_absence(one, evaluation)
         (changes.lasting if state.is_open else changes.closed).append(state)
-    told = _count_tellings(past_ids)
+    reports = _count_reports(past_ids)
     for incident in waiting:
-        times = told.get(incident.id, 0)
+        times = reports.get(incident.id, 0)
         if _is_old(incident, last) or (times and not incident.is_open):
             continue
         changes.opened.append(_return(incident, times + 1) if times else incident)
@@ -68,7 +55,7 @@ def reconcile(
     return changes
 
 
-def _find(one: KnownIncident, found: Iterable[Incident]) -> Incident | None:
+def _find(one: Incident, found: Iterable[Incident]) -> Incident | None:
     """The same, by its id; or the first of its subject: its beginning may lie before what is read.
 
     Rows of lag are kept for some weeks, and a look does not go back farther than it must.
@@ -78,16 +65,16 @@ def _find(one: KnownIncident, found: Iterable[Incident]) -> Incident | None:
     return next((i for i in mine if i.id == first), mine[0] if mine else None)
 
 
-def _carry_on(one: KnownIncident, found: Incident) -> Incident:
+def _carry_on(one: Incident, found: Incident) -> Incident:
     return replace(found, id=one.id, started_at=one.started_at, opened_at=one.opened_at)
 
 
-def _count_tellings(ids: Iterable[str]) -> dict[str, int]:
+def _count_reports(ids: Iterable[str]) -> dict[str, int]:
     """By the id that each had at first: the highest count, for the earlier ones are forgotten."""
-    told: dict[str, int] = {}
+    reports: dict[str, int] = {}
     for first, count in map(split_return, ids):
-        told[first] = max(count, told.get(first, 0))
-    return told
+        reports[first] = max(count, reports.get(first, 0))
+    return reports
 
 
 def _return(incident: Incident, count: int) -> Incident:
@@ -95,9 +82,9 @@ def _return(incident: Incident, count: int) -> Incident:
     return replace(incident, id=name_return(incident.id, count), evidence=evidence)
 
 
-def _judge_absence(one: KnownIncident, evaluation: Evaluation) -> Incident:
-    """Of what cannot be told somebody was ill before what is read: it goes on until it is told."""
-    # What could not be told when it began was not what it began with.
+def _judge_absence(one: Incident, evaluation: Evaluation) -> Incident:
+    """A subject in doubt may have been ill before what is read: it goes on until that is known."""
+    # A doubt from before its beginning is not what it began with.
     mine = [spell for spell in evaluation.doubts.get(one.subject, ()) if _is_of(spell, one)]
     if not mine:
         return end(one, evaluation.horizon, _VANISHED)
@@ -110,34 +97,22 @@ def _judge_absence(one: KnownIncident, evaluation: Evaluation) -> Incident:
     return replace(end(one, closed_at, _NOT_KNOWN), ended_at=max(ends))
 
 
-def _is_of(doubt: Spell, one: KnownIncident) -> bool:
+def _is_of(doubt: Spell, one: Incident) -> bool:
     return doubt.started_at >= one.started_at
 
 
-def go_on(one: KnownIncident) -> Incident:
+def go_on(one: Incident) -> Incident:
     """It lasts, although nothing in the history says so."""
-    return replace(end(one, one.opened_at, _NOT_KNOWN), ended_at=None, closed_at=None)
+    return replace(one, evidence={"note": _NOT_KNOWN})
 
 
-def end(one: KnownIncident, at: datetime, note: str) -> Incident:
+def end(one: Incident, at: datetime, note: str) -> Incident:
     """It is over, although nothing in the history ended it."""
-    return Incident(
-        one.id,
-        one.cluster,
-        one.rule,
-        one.severity,
-        one.subject,
-        one.started_at,
-        one.opened_at,
-        at,
-        at,
-        0,
-        {"note": note},
-    )
+    return replace(one, ended_at=at, closed_at=at, evidence={"note": note})
 
 
 def _is_old(incident: Incident, last: datetime | None) -> bool:
-    """Over before somebody was there to tell it."""
+    """Over before somebody was there to report it."""
     if incident.closed_at is None:
         return False
     return last is None or incident.closed_at <= last

@@ -26,6 +26,11 @@ class RuleKind:
     count_lookback: Callable[[Any], float] = lambda rule: 0.0
 
 
+def write_minute(value: Any) -> int:
+    """The mark of a spell that is judged by a number: rows of one minute may become one row."""
+    return int(value.timestamp()) // 60
+
+
 def write_ms(value: Any) -> int:
     """Milliseconds since the epoch: the mark of a spell whose row has no seq."""
     return int(value.timestamp() * 1000)

@@ -64,24 +64,24 @@ class NotificationSender:
         return arrived
 
     def _try(self, delivery: Delivery) -> bool:
-        told = {"notifier": self.name, "delivery": delivery.id, "event_sent": delivery.event}
+        fields = {"notifier": self.name, "delivery": delivery.id, "event_sent": delivery.event}
         try:
             self._transport.send(delivery)
         except (SendFailed, TemplateError) as error:
-            self._fail(delivery, str(error), told)
+            self._fail(delivery, str(error), fields)
             return False
         except Exception as error:  # its text may hold anything, a header among it
-            self._fail(delivery, f"failed: {type(error).__name__}", told)
+            self._fail(delivery, f"failed: {type(error).__name__}", fields)
             return False
         self._journal.mark_sent(delivery.id, datetime.now(UTC))
-        _LOG.info("sent", **told, summary=delivery.message["summary"])
+        _LOG.info("sent", **fields, summary=delivery.message["summary"])
         return True
 
-    def _fail(self, delivery: Delivery, error: str, told: dict[str, str]) -> None:
+    def _fail(self, delivery: Delivery, error: str, fields: dict[str, str]) -> None:
         wait_s = find_wait_s(delivery.attempts)
         again_at = datetime.now(UTC) + timedelta(seconds=wait_s)
         self._journal.mark_failed(delivery.id, error, again_at)
-        _LOG.warning("not sent", **told, error=error, again_in_s=wait_s)
+        _LOG.warning("not sent", **fields, error=error, again_in_s=wait_s)
 
 
 def find_wait_s(attempts: int) -> float:

@@ -21,6 +21,7 @@ from bench import (
     latency,
     model_bytes,
     one_change,
+    pages,
     restart,
     sampling,
     scan,
@@ -48,6 +49,7 @@ BENCHES = (
     ("sampling", sampling.measure),
     ("lag_fold", lag_fold.measure),
     ("storm", storm.measure),
+    ("pages", pages.measure),
 )
 
 

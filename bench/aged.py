@@ -19,7 +19,6 @@ from statistics import median
 from bench.aged_lake import Size, World, age_lake
 from bench.figures import Figure, percentile, ratio
 from bench.generated import CLUSTER, GeneratedLake
-from bench.pages import measure_pages
 from bench.processes import read_rss_bytes
 from bench.stage import Stage
 from delta_tables import reading
@@ -65,9 +64,6 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     figures += _maintain(aged)
     figures += _count("after", aged)
     figures += _compare("maintained", aged, fresh, plan, goal="≤ 1.3")
-    pages = (aged.path, CLUSTER, "group-0", "topic-0")
-    figures += measure_pages(*pages)
-    figures += measure_pages(*pages, commit=aged.fold_batch)
     figures += _watch_memory(aged, plan.memory_batches)
     return figures
 

@@ -1,18 +1,20 @@
 """How fast a stream folds a log that is already there, beside a plain copy of it into Delta.
 
 The control reads the same topic with the same source and appends the records as they are. Both run
-in this process's Spark, in turn, after a warm-up.
+in this process's Spark, in turn, after a warm-up. Seconds of CPU are those of this process, of the
+JVM and of Spark's Python workers: on a busy machine they tell more than the clock does.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from confluent_kafka import Producer
 
 from bench.figures import Figure, ratio
+from bench.processes import read_tree_cpu_s
 from bench.stage import Stage, name_cluster
 from bench.znodes import make_state
 from lab.zookeeper_consumer.producing import enqueue
@@ -39,29 +41,52 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
         runs = [_race(spark, stage, cluster, size, number) for number in range(rounds + 1)][1:]
     finally:
         spark.stop()
-    folded, copied = ([size / took for took in each] for each in zip(*runs, strict=True))
+    folds, copies = zip(*runs, strict=True)
+    folded, copied = ([size / one.seconds for one in each] for each in (folds, copies))
+    fold_us, copy_us = ([1e6 * one.cpu_s / size for one in each] for each in (folds, copies))
     return [
         ratio(f"fold ÷ plain append, {size:,} records", folded, copied, "≥ 0.5"),
         Figure("fold", folded, "records/s"),
         Figure("plain append", copied, "records/s"),
+        ratio("CPU of plain append ÷ of fold", copy_us, fold_us),
+        Figure("CPU of fold", fold_us, "µs/record"),
+        Figure("CPU of plain append", copy_us, "µs/record"),
     ]
+
+
+class _Took(NamedTuple):
+    seconds: float
+    cpu_s: float
 
 
 def _race(
     spark: SparkSession, stage: Stage, cluster: str, size: int, number: int
-) -> tuple[float, float]:
+) -> tuple[_Took, _Took]:
     from streaming.daemon import run_once
     from streaming.query import Stream
 
     bootstrap, topic = stage.cluster.bootstrap, name_topics(cluster).events
-    began = time.monotonic()
-    lake = str(stage.directory / f"fold-{number}")
-    totals = run_once(spark, Stream(bootstrap, topic, cluster, lake, max_records=size))
-    assert totals.events == size
-    folded = time.monotonic() - began
-    began = time.monotonic()
-    _copy(spark, bootstrap, topic, str(stage.directory / f"copy-{number}"), size)
-    return folded, time.monotonic() - began
+    lake, copy = (str(stage.directory / f"{name}-{number}") for name in ("fold", "copy"))
+
+    def fold() -> None:
+        totals = run_once(spark, Stream(bootstrap, topic, cluster, lake, max_records=size))
+        assert totals.events == size
+
+    return (
+        _take_time(spark, fold),
+        _take_time(spark, lambda: _copy(spark, bootstrap, topic, copy, size)),
+    )
+
+
+def _take_time(spark: SparkSession, run: Callable[[], None]) -> _Took:
+    jvm: int = spark.sparkContext._gateway.proc.pid  # type: ignore[union-attr]
+
+    def read_cpu_s() -> float:
+        return time.process_time() + read_tree_cpu_s(jvm)
+
+    began, used = time.monotonic(), read_cpu_s()
+    run()
+    return _Took(time.monotonic() - began, read_cpu_s() - used)
 
 
 def _copy(spark: SparkSession, bootstrap: str, topic: str, path: str, size: int) -> None:

@@ -57,7 +57,7 @@ def play(chronicle: Chronicle, script: Script) -> list[bytes]:
     for chunk in script:
         for message in chunk:
             chronicle.handle(message, 1_700_000_000_000)
-        chronicle.requests = []
+        chronicle.take_requests()
         while (batch := chronicle.release.take()) is not None:
             records += batch.events
     return records
@@ -100,7 +100,7 @@ def script_scan(values: dict[str, bytes]) -> Script:
             chronicle.handle(message, 0)
         while chronicle.release.take() is not None:
             pass  # as when it is played: a scan waits for what nobody takes
-        requests, chronicle.requests = chronicle.requests, []
+        requests = chronicle.take_requests()
         if not requests:
             return script
         script.append([_answer(r.op, r.path, values, children) for r in requests])

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from bench.figures import Figure, ratio
-from bench.pages import measure_pages
 from bench.processes import read_rss_bytes
 from bench.records import make_records
 from bench.stage import Stage
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from streaming.batch import Fold
 
-_CLUSTER = "bench"
+GROUPS_CLUSTER = "bench"
 _INTERVAL_S = 10
 _BORN_MS = 1_794_793_200_000
 _FIRST_SEQ = 1_700_000_000 * SEQ_PER_SECOND
@@ -51,19 +51,18 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     groups, partitions, rounds = (300, 1_000, 7) if quick else (10_000, 24_000, 14)
     spark = build_session("zklake-bench", driver_memory="3g")
     try:
-        lake = Lake(str(stage.directory / "lag"), _CLUSTER)
+        lake = Lake(str(stage.directory / "lag"), GROUPS_CLUSTER)
         lake.create_tables()
-        fold = Fold(lake, Progress(), f"zklake.{_CLUSTER}")
-        log = _Log(groups, partitions)
+        fold = Fold(lake, Progress(), f"zklake.{GROUPS_CLUSTER}")
+        log = GroupLog(groups, partitions)
         took = [_fold_round(spark, fold, log, number, stage) for number in range(rounds + _WARM_UP)]
     finally:
         spark.stop()
-    pages = measure_pages(lake.path, _CLUSTER, "group-00001", "topic-0001")
-    return _tell(groups, took[_WARM_UP:], lake.path) + pages
+    return _report(groups, took[_WARM_UP:], lake.path)
 
 
 def _fold_round(
-    spark: SparkSession, fold: Fold, log: _Log, number: int, stage: Stage
+    spark: SparkSession, fold: Fold, log: GroupLog, number: int, stage: Stage
 ) -> tuple[float, float, float]:
     """Seconds of the fold, seconds of a plain append, and our memory in MiB."""
     offset = log.written
@@ -78,7 +77,7 @@ def _fold_round(
     return folded, time.monotonic() - began, read_rss_bytes(os.getpid()) / 2**20
 
 
-def _tell(groups: int, took: list[tuple[float, float, float]], lake: str) -> list[Figure]:
+def _report(groups: int, took: list[tuple[float, float, float]], lake: str) -> list[Figure]:
     folded, copied, memory = (list(each) for each in zip(*took, strict=True))
     commits = groups * _PER_GROUP
     share = [seconds / _INTERVAL_S for seconds in folded]
@@ -96,11 +95,11 @@ def _tell(groups: int, took: list[tuple[float, float, float]], lake: str) -> lis
 
 def _weigh(lake: str, name: str) -> int:
     """Bytes of the closed rows: the open ones are replaced."""
-    table = Path(lake) / _CLUSTER / name
+    table = Path(lake) / GROUPS_CLUSTER / name
     return sum(path.stat().st_size for path in table.glob("is_open=false/**/*.parquet"))
 
 
-class _Log:
+class GroupLog:
     """The records of one round after the other."""
 
     def __init__(self, groups: int, partitions: int) -> None:
@@ -112,15 +111,15 @@ class _Log:
         """Records so far."""
         return self._seq - _FIRST_SEQ
 
-    def make_round(self, number: int) -> list[bytes]:
-        """First what groups committed, then where the logs end."""
+    def make_round(self, number: int, most: int | None = None) -> list[bytes]:
+        """First what groups committed, then where the logs end; of so many partitions at most."""
         at_ms = _BORN_MS + 1000 * _INTERVAL_S * number
-        commits = _cut(self._list_commits(number, at_ms))
+        commits = _cut(self._list_commits(number, at_ms), most)
         records = [
             self._encode("group_commit", at_ms, group_commit=GroupCommits(c)) for c in commits
         ]
         after_seq = self._seq
-        *parts, last = _cut(self._list_ends(number))
+        *parts, last = _cut(self._list_ends(number), most)
         ended = Round(
             after_seq,
             brokers_answered=tuple(range(_BROKERS)),
@@ -132,7 +131,7 @@ class _Log:
 
     def _encode(self, op: str, at_ms: int, **told: GroupCommits | LogEnds) -> bytes:
         self._seq += 1
-        return encode(Event(_CLUSTER, "bench", self._seq, op, at_ms, **told))  # type: ignore[arg-type]
+        return encode(Event(GROUPS_CLUSTER, "bench", self._seq, op, at_ms, **told))  # type: ignore[arg-type]
 
     def _list_commits(self, number: int, at_ms: int) -> Iterator[Commit]:
         for group in range(self._groups):
@@ -150,6 +149,6 @@ class _Log:
             yield LogEnd(f"topic-{topic:04}", partition, each % _BROKERS, 0, 100 * (number + 1))
 
 
-def _cut(items: Iterator[T]) -> list[tuple[T, ...]]:
-    found = list(items)
+def _cut(items: Iterator[T], most: int | None) -> list[tuple[T, ...]]:
+    found = list(islice(items, most))
     return [tuple(found[first : first + _PACKED]) for first in range(0, len(found), _PACKED)]

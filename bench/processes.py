@@ -12,9 +12,22 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 def read_cpu_s(pid: int) -> float:
     """Seconds of CPU of all its threads, in user and system mode."""
-    # The name, in brackets, may hold blanks; utime and stime are fields 14 and 15.
+    return sum(_read_times(pid)[:2])
+
+
+def read_tree_cpu_s(pid: int) -> float:
+    """The same with all processes that it has started, be they still there or not."""
+    used = 0.0
+    with suppress(OSError):  # it has just ended: its parent counts it
+        used = sum(_read_times(pid))
+    return used + sum(map(read_tree_cpu_s, list_children(pid)))
+
+
+def _read_times(pid: int) -> list[float]:
+    """Seconds of CPU in user and in system mode, then the same of its children that have ended."""
+    # The name, in brackets, may hold blanks; utime is field 14.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return [int(field) / _TICKS for field in fields[11:15]]
 
 
 def read_rss_bytes(pid: int) -> int:
@@ -25,7 +38,8 @@ def read_rss_bytes(pid: int) -> int:
 def list_children(pid: int) -> list[int]:
     """The processes that it has started, and that still are."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that has just ended
-            found += map(int, task.read_text().split())
+    with suppress(OSError):  # it has just ended
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError):  # so has this thread
+                found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
     return found

@@ -76,7 +76,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
                 Committers(cluster.brokers[0].address, groups, _OFFSETS_PARTITIONS) as committers,
             ):
                 seen, told = watcher.follow(unseen + turns, committers.commit)
-            return _tell(partitions, count, _count_calls(cluster), seen[unseen:], told[unseen:])
+            return _report(partitions, count, _count_calls(cluster), seen[unseen:], told[unseen:])
         finally:
             watcher.close()
 
@@ -144,7 +144,7 @@ class _Watcher:
         self._process.stop()
 
 
-def _tell(
+def _report(
     partitions: int, groups: int, calls: int, seen: list[Seen], turns: list[Turn]
 ) -> list[Figure]:
     turn_s = [each.turn_before_s for each in seen[1:]]

@@ -22,7 +22,7 @@ from watcher.log.batch import Batch
 from watcher.log.publisher import Publisher
 from watcher.log.topics import ensure_topics
 from watcher.loop import Edges, Limits, Loop, now_ms
-from watcher.metrics import Numbers
+from watcher.metrics import WatcherMetrics
 from watcher.outlet import Log, Outlet
 from watcher.release import Release
 from watcher.sealing import Sealing
@@ -141,7 +141,7 @@ class Walk:
         chronicle = Chronicle(Release("bench", Meta("bench", 1, 0, 0), tree, sealing))
         chronicle.begin("first_start", now_ms())
         session = ZooKeeperSession(self._root, inbox)
-        loop = Loop(Numbers(), chronicle, Edges(inbox, session, outlet), Limits())
+        loop = Loop(WatcherMetrics(), chronicle, Edges(inbox, session, outlet), Limits())
 
         def work() -> int:
             loop.run(lambda published: published, lambda: False)

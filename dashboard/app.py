@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -18,29 +18,34 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from dashboard.audit import Audit
 from dashboard.budget import Crowd
 from dashboard.dialects.burrow.routes import list_burrow_routes
+from dashboard.finding import Match, UnknownName
 from dashboard.live import Live, LiveResponse, write_mark
 from dashboard.metrics.routes import list_metric_routes
+from dashboard.openapi.address import Error
 from dashboard.openapi.document import build_document
 from dashboard.openapi.params import check_params
 from dashboard.options import Options
-from dashboard.page import Asked, Data, Page
+from dashboard.page import Asked, Page
 from dashboard.pages import PAGES
 from dashboard.pulse import Pulse, PulseTaker
 from dashboard.query_shape import write_shape
 from dashboard.rendering import render, render_error
-from dashboard.security import Guard, find_address
+from dashboard.security import Guard, find_caller
 from dashboard.times import read_span
 from dashboard.turns import Turns
 from delta_tables.asking.cancellation import Cancellation
+from delta_tables.live.freshness import read_watermark
+from delta_tables.live.reader import Reader
 from delta_tables.live.tables import Tables
-from zklake.errors import BusyError, QueryError, ZklakeError
+from zklake.errors import QueryError, ZklakeError
+from zklake.roles import Role, is_enough
 
 _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
@@ -57,8 +62,9 @@ class App:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.audit = Audit(options.audit_log)
-        self.tables = Tables(options.lake, options.cluster)
-        self.pulse = PulseTaker(self.tables, options)
+        self.reader = Reader(options.lake, options.cluster, options.limits)
+        self.tables = Tables(options.lake, options.cluster, source=self.reader)
+        self.pulse = PulseTaker(options)
         self.live = Live(self.tables, self.pulse, options.refresh_s, options.live_connections)
         self._page_threads = CapacityLimiter(_PAGE_THREADS)
         self._sql_threads = CapacityLimiter(_SQL_THREADS)
@@ -66,12 +72,12 @@ class App:
         self.routes: list[BaseRoute] = [
             *(self._route(page, is_json=False) for page in PAGES),
             *(self._route(page, is_json=True) for page in PAGES),
-            Route("/api/openapi.json", lambda request: _write_json(build_document())),
+            Route("/api/openapi.json", _show_document),
             *list_burrow_routes(self.tables, self.pulse, options),
             *list_metric_routes(self.tables, self.pulse, options),
             Route("/live", self._stream),
             Route("/healthz", _answer_healthz),
-            Route("/readyz", self._say_ready),
+            Route("/readyz", self._answer_readyz),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ]
         handlers: Any = {HTTPException: self._show_error, Exception: self._show_error}
@@ -111,12 +117,14 @@ class App:
         finally:
             query = request.query_params.get("query", "") if page.name == "sql" else ""
             if query or is_json:
+                caller = find_caller(request.scope)
                 self.audit.note(
                     "query" if query else "export",
-                    getattr(request.state, "who", None),
-                    find_address(request.scope),
+                    caller.who,
+                    caller.address,
                     write_shape(query) if query else request.url.path,
                     request.state.outcome,
+                    role=caller.role,
                     seconds=round(time.monotonic() - began, 3),
                 )
 
@@ -125,11 +133,28 @@ class App:
     ) -> Response:
         if cancellation.is_cancelled:
             return Response(status_code=503)  # it waited for a thread longer than for an answer
-        if page.name == "sql" and not self.options.sql:
+        role = find_caller(request.scope).role
+        if refusal := self._find_refusal(page, role):
             request.state.outcome = "refused"
-            return self._say(request, 403, "SQL is switched off here (dashboard.sql).", None)
-        versions = self.tables.look()
-        pulse = self.pulse.take()
+            return self._answer_error(request, 403, refusal, None)
+        try:
+            return self.tables.read(
+                lambda tables: self._show(page, request, is_json, tables, cancellation),
+                cancellation,
+            )
+        except ZklakeError as error:
+            return self._refuse(request, error, None)
+
+    def _show(
+        self,
+        page: Page,
+        request: Request,
+        is_json: bool,
+        tables: Tables,
+        cancellation: Cancellation,
+    ) -> Response:
+        """The page, all of it from one snapshot."""
+        pulse = self.pulse.take(tables)
         now = datetime.now(UTC)
         given = [
             (name, value.replace("\0", "")) for name, value in request.query_params.multi_items()
@@ -139,7 +164,7 @@ class App:
             if is_json:
                 check_params(page.all_params, given)
             asked = Asked(
-                self.tables,
+                tables,
                 read_span(params, now),
                 params,
                 now,
@@ -147,30 +172,49 @@ class App:
                 pulse,
                 self.turns,
                 cancellation,
+                find_caller(request.scope).role,
             )
             data = page.load(asked)
         except ZklakeError as error:
-            request.state.outcome = "refused"
-            status = 400 if isinstance(error, QueryError) else 503
-            refused = self._say(request, status, str(error), pulse)
-            if isinstance(error, BusyError):
-                refused.headers["retry-after"] = "5"
-            return refused
+            return self._refuse(request, error, pulse)
         request.state.outcome = "refused" if data.get("error") else "answered"
         if is_json:
-            return _write_json({**data, "pulse": pulse})
-        mark = write_mark(versions, page.reads, pulse)
+            return _answer_json(page.encode(data, pulse))
+        if address := page.forward(asked, data):
+            return RedirectResponse(address, 303)
+        mark = write_mark(tables.versions, page.reads, pulse)
         return HTMLResponse(render(page, asked, data, page.draw(asked, data), mark))
 
-    async def _say_ready(self, request: Request) -> Response:
-        pulse = await run_in_threadpool(self._look)
-        if pulse.watermark_at is None:
+    def _refuse(self, request: Request, error: ZklakeError, pulse: Pulse | None) -> Response:
+        request.state.outcome = "refused"
+        is_unknown = isinstance(error, UnknownName)
+        status = 404 if is_unknown else 400 if isinstance(error, QueryError) else 503
+        matches = error.matches if isinstance(error, UnknownName) else ()
+        refused = self._answer_error(request, status, str(error), pulse, matches=matches)
+        if status == 503:
+            refused.headers["retry-after"] = "5"
+        return refused
+
+    def _find_refusal(self, page: Page, role: Role) -> str | None:
+        if page.name == "sql" and not self.options.sql:
+            return "SQL is switched off here (dashboard.sql)."
+        if not is_enough(role, page.role):
+            return f"{page.title} is for the role {page.role}, and you are logged in as {role}."
+        return None
+
+    async def _answer_readyz(self, request: Request) -> Response:
+        try:
+            at = await run_in_threadpool(self.tables.read, read_watermark)
+        except ZklakeError as error:
+            return PlainTextResponse(f"{error}\n", 503)
+        if at is None:
             return PlainTextResponse("no data yet\n", 503)
         return PlainTextResponse("ready\n")
 
-    def _look(self) -> Pulse:
-        self.tables.look()
-        return self.pulse.take()
+    def close(self) -> None:
+        """End what was started: live streams, and the process that reads the lake."""
+        self.live.close()
+        self.reader.close()
 
     async def _stream(self, request: Request) -> Response:
         name = request.query_params.get("page", "")
@@ -183,18 +227,35 @@ class App:
     async def _show_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException):
             text = "This page does not exist." if error.status_code == 404 else error.detail
-            answer = self._say(request, error.status_code, text, None)
+            answer = self._answer_error(request, error.status_code, text, None)
             answer.headers.update(error.headers or {})
             return answer
         trace = "".join(traceback.format_exception(error))
         _LOG.error("page failed", path=request.url.path, trace=trace)
-        return self._say(request, 500, "This page failed. The dashboard's log says why.", None)
+        return self._answer_error(
+            request, 500, "This page failed. The dashboard's log says why.", None
+        )
 
-    def _say(self, request: Request, status: int, text: str, pulse: Pulse | None) -> Response:
+    def _answer_error(
+        self,
+        request: Request,
+        status: int,
+        text: str,
+        pulse: Pulse | None,
+        *,
+        matches: Sequence[Match] = (),
+    ) -> Response:
         if request.url.path.startswith("/api/"):
-            return _write_json({"error": text}, status)
+            return _answer_json(msgspec.json.encode(Error(text)), status)
         title = HTTPStatus(status).phrase
-        return HTMLResponse(render_error(title, text, self.options, pulse), status)
+        role = find_caller(request.scope).role
+        return HTMLResponse(
+            render_error(title, text, self.options, pulse, role, suggestions=matches), status
+        )
+
+
+async def _show_document(request: Request) -> Response:
+    return _answer_json(msgspec.json.encode(build_document()))
 
 
 async def _answer_healthz(request: Request) -> Response:
@@ -208,8 +269,8 @@ async def _wait_until_left(request: Request, cancellation: Cancellation) -> None
     cancellation.cancel()
 
 
-def _write_json(data: Data, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(data), status, media_type="application/json")
+def _answer_json(text: bytes, status: int = 200) -> Response:
+    return Response(text, status, media_type="application/json")
 
 
 def build_app(options: Options) -> App:

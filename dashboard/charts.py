@@ -5,6 +5,7 @@ Places are percentages, so that a drawing fits any screen; every text is escaped
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -18,12 +19,16 @@ _STEPS = (1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600
 _DAY = 86_400
 # Narrower than this (of the whole) nobody sees it.
 _LEAST = 0.003
+_PARTITION = re.compile(r"(.+)(-\d{1,9})", re.DOTALL)
 # So much of the whole a letter needs; of a longer text its beginning says enough.
 _LETTER, _LETTERS = 0.009, 6
 
 
 class Bar(NamedTuple):
-    """Something that lasted. The tone is a class of the style sheet: c0 … c9, hole, bad, quiet."""
+    """Something that lasted. The tone is a class of the style sheet: hole, bad, thin, quiet, point.
+
+    A colour of dashboard/colours.py stands for a name.
+    """
 
     start: datetime
     end: datetime
@@ -31,6 +36,7 @@ class Bar(NamedTuple):
     tone: str
     href: str = ""
     text: str = ""
+    colour: str = ""
 
 
 class Lane(NamedTuple):
@@ -39,6 +45,8 @@ class Lane(NamedTuple):
     label: str
     bars: Sequence[Bar]
     href: str = ""
+    # Of the line in the charts above that is about the same thing.
+    colour: str = ""
 
 
 class Column(NamedTuple):
@@ -52,11 +60,36 @@ class Column(NamedTuple):
 
 def draw_lanes(lanes: Iterable[Lane], span: Span, caption: str) -> Markup:
     """One line per lane, and the time below."""
-    drawn = Markup("").join(_draw_lane(lane, span) for lane in lanes)
+    return Markup('<div class="lanes" role="group" aria-label="{}">{}{}</div>').format(
+        caption, draw_tracks(lanes, span), draw_axis(span)
+    )
+
+
+def draw_tracks(lanes: Iterable[Lane], span: Span) -> Markup:
+    """One line per lane, for a drawing that has an axis of its own."""
+    return Markup("").join(_draw_lane(lane, span) for lane in lanes)
+
+
+def draw_axis(span: Span) -> Markup:
+    """The times below, and in which zone they are."""
     return Markup(
-        '<div class="lanes" role="group" aria-label="{}">{}<div class="lane axis">'
-        '<span class="lane-label"></span>{}</div></div>'
-    ).format(caption, drawn, _draw_axis(span))
+        '<div class="lane axis"><span class="lane-label" data-zone-name>UTC</span>{}</div>'
+    ).format(_draw_times(span))
+
+
+def draw_grid(span: Span, gaps: Iterable[Bar] = ()) -> Markup:
+    """What lies below all lines and lanes of a drawing: the times of its axis, and the gaps."""
+    lines = Markup("").join(
+        Markup('<line x1="{0:.3f}%" x2="{0:.3f}%" y1="0" y2="100%"/>').format(100 * span.share(at))
+        for at, _ in list_ticks(span)
+    )
+    shades = Markup("").join(
+        Markup('<rect class="gap-time" x="{:.3f}%" width="{:.3f}%" y="0" height="100%"/>').format(
+            *(100 * share for share in _place(gap, span))
+        )
+        for gap in gaps
+    )
+    return Markup('<svg class="grid" aria-hidden="true">{}{}</svg>').format(shades, lines)
 
 
 def draw_columns(columns: Sequence[Column], span: Span, width_s: float, caption: str) -> Markup:
@@ -66,14 +99,12 @@ def draw_columns(columns: Sequence[Column], span: Span, width_s: float, caption:
     drawn = Markup("").join(
         _link(
             Markup(
-                '<rect class="c0" x="{:.3f}%" y="{:.1f}%" width="{:.3f}%" height="{:.1f}%">'
-                "<title>{}</title></rect>"
+                '<rect class="c0" x="{:.3f}%" y="{:.1f}%" width="{:.3f}%" height="{:.1f}%"/>'
             ).format(
                 100 * span.share(column.start),
                 100 - 94 * column.value / most,
                 width,
                 94 * column.value / most,
-                column.title,
             ),
             column.href,
             column.title,
@@ -83,41 +114,67 @@ def draw_columns(columns: Sequence[Column], span: Span, width_s: float, caption:
     )
     return Markup(
         '<div class="columns" role="group" aria-label="{}"><svg class="column-bars">{}</svg>'
-        '{}<span class="most">max {}</span></div>'
-    ).format(caption, drawn, _draw_axis(span), most)
+        '{}<span class="most">max {} · <span data-zone-name>UTC</span></span></div>'
+    ).format(caption, drawn, _draw_times(span), most)
 
 
 def _draw_lane(lane: Lane, span: Span) -> Markup:
     bars = Markup("").join(_draw_bar(bar, span) for bar in _thin(lane.bars, span))
+    key = (
+        Markup('<svg class="swatch" aria-hidden="true"><rect fill="{}"/></svg>').format(lane.colour)
+        if lane.colour
+        else ""
+    )
+    # Of a long name, the number of the partition is seen as well.
+    found = _PARTITION.fullmatch(lane.label)
+    name, number = found.groups() if found else (lane.label, "")
     label = (
-        Markup('<a class="lane-label" href="{}" title="{}">{}</a>')
+        Markup('<a class="lane-label" href="{}" title="{}">{}<span>{}</span>{}</a>')
         if lane.href
-        else Markup('<span class="lane-label">{2}</span>')
+        else Markup('<span class="lane-label" title="{1}">{2}<span>{3}</span>{4}</span>')
     )
-    return Markup('<div class="lane">{}<svg class="lane-bars">{}</svg></div>').format(
-        label.format(lane.href, lane.label, lane.label), bars
-    )
+    return Markup(
+        '<div class="lane" data-name="{}">{}<svg class="lane-bars">{}</svg></div>'
+    ).format(lane.label, label.format(lane.href, lane.label, key, name, number), bars)
+
+
+def _place(bar: Bar, span: Span) -> tuple[float, float]:
+    """Where it begins and how wide it is, of the whole."""
+    left, right = span.share(bar.start), span.share(bar.end)
+    width = max(right - left, _LEAST)
+    return min(left, 1 - width), width
 
 
 def _draw_bar(bar: Bar, span: Span) -> Markup:
-    left, right = span.share(bar.start), span.share(bar.end)
-    width = max(right - left, _LEAST)
+    left, width = _place(bar, span)
+    if bar.tone == "point":
+        # Drawn by its middle, which is the moment.
+        drawn = Markup(
+            '<svg x="{:.3f}%" width="1" class="point"><path d="M0 2l7 7-7 7-7-7z"/></svg>'
+        ).format(100 * span.share(bar.start))
+        return _link(drawn, bar.href, bar.title, bar)
+    fill = Markup(' fill="{}"').format(bar.colour) if bar.colour else ""
     rect = Markup(
-        '<rect class="{}" x="{:.3f}%" width="{:.3f}%" y="1" height="16" rx="2">'
-        "<title>{}</title></rect>"
-    ).format(bar.tone, 100 * min(left, 1 - width), 100 * width, bar.title)
+        '<rect class="{}"{} x="{:.3f}%" width="{:.3f}%" y="1" height="16" rx="2"/>'
+    ).format(bar.tone, fill, 100 * left, 100 * width)
     if bar.text and width > _LETTER * min(len(bar.text), _LETTERS):
         # An svg of its own cuts the text off where the bar ends.
+        named = " named" if bar.colour else ""
         rect += Markup(
-            '<svg x="{:.3f}%" width="{:.3f}%"><text class="bar-text" x="5" y="13">{}</text></svg>'
-        ).format(100 * left, 100 * width, bar.text)
-    return _link(rect, bar.href, bar.title)
+            '<svg x="{:.3f}%" width="{:.3f}%"><text class="bar-text{}" x="5" y="13">{}</text></svg>'
+        ).format(100 * left, 100 * width, named, bar.text)
+    return _link(rect, bar.href, bar.title, bar)
 
 
-def _link(drawn: Markup, href: str, title: str) -> Markup:
+def _link(drawn: Markup, href: str, title: str, bar: Bar | None = None) -> Markup:
+    times = (
+        Markup(' data-from="{}" data-to="{}"').format(write_time(bar.start), write_time(bar.end))
+        if bar is not None
+        else ""
+    )
     if not href:
-        return drawn
-    return Markup('<a href="{}" aria-label="{}">{}</a>').format(href, title, drawn)
+        return Markup('<g role="img" aria-label="{}"{}>{}</g>').format(title, times, drawn)
+    return Markup('<a href="{}" aria-label="{}"{}>{}</a>').format(href, title, times, drawn)
 
 
 def _thin(bars: Sequence[Bar], span: Span) -> Iterator[Bar]:
@@ -143,11 +200,12 @@ def _merge(small: Sequence[Bar]) -> Iterator[Bar]:
     if len(small) == 1:
         yield worst
     else:
-        title = f"{len(small)} short periods, such as {worst.title}"
+        what = "changes" if worst.tone == "point" else "short periods"
+        title = f"{len(small)} {what}, such as {worst.title}"
         yield worst._replace(start=small[0].start, end=small[-1].end, title=title)
 
 
-def _draw_axis(span: Span) -> Markup:
+def _draw_times(span: Span) -> Markup:
     texts = Markup("").join(
         Markup('<text x="{:.2f}%" y="11" data-time="{}" data-form="{}">{}</text>').format(
             100 * span.share(at), write_time(at), form, at.strftime(_FORMS[form])

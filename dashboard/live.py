@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from dashboard.budget import Budget, refuse
 from dashboard.pulse import Pulse, PulseTaker
 from delta_tables.live.tables import Tables
+from zklake.errors import LakeError
 from zklake.times import write_time
 
 _BEAT_S = 15.0
@@ -39,17 +40,17 @@ class Live:
 
         `pulse` brings the times of the pulse: a page whose tables are quiet need not be asked for.
         """
-        sent_at, told = time.monotonic(), ""
+        sent_at, sent = time.monotonic(), ""
         yield "retry: 2000\n\n"
         while not self._closing.is_set():
             versions, pulse = await self._look()
             mark, times = write_mark(versions, names, pulse), _write_times(pulse)
             if mark != seen:
                 yield f"event: changed\nid: {mark}\ndata: {mark}\n\n"
-            if times != told:
+            if times != sent:
                 yield f"event: pulse\ndata: {times}\n\n"
-            if (mark, times) != (seen, told):
-                seen, told, sent_at = mark, times, time.monotonic()
+            if (mark, times) != (seen, sent):
+                seen, sent, sent_at = mark, times, time.monotonic()
             elif time.monotonic() - sent_at > _BEAT_S:
                 yield ": still here\n\n"
                 sent_at = time.monotonic()
@@ -58,9 +59,17 @@ class Live:
     async def _look(self) -> tuple[dict[str, int], Pulse]:
         async with self._looking:
             if self._looked is None or time.monotonic() - self._looked[0] > self._refresh_s / 2:
-                seen = await run_in_threadpool(lambda: (self._tables.look(), self._pulse.take()))
+                try:
+                    seen = await run_in_threadpool(self._see)
+                except LakeError:
+                    if self._looked is None:
+                        raise
+                    seen = self._looked[1:]  # the next look will tell
                 self._looked = (time.monotonic(), *seen)
             return self._looked[1:]
+
+    def _see(self) -> tuple[dict[str, int], Pulse]:
+        return self._tables.read(lambda still: (still.versions, self._pulse.take(still)))
 
     async def _wait(self) -> None:
         try:

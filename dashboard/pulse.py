@@ -9,9 +9,10 @@ import http.client
 import socket
 import threading
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
+
+import msgspec
 
 from dashboard.openapi.shapes import Instant
 from dashboard.options import Options
@@ -26,8 +27,7 @@ _TIMEOUT_S = 1.0
 _LONGEST_ANSWER = 500
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The watcher or the stream, as it last answered."""
 
     name: str
@@ -37,8 +37,7 @@ class Part:
     since: Instant
 
 
-@dataclass(frozen=True)
-class Pulse:
+class Pulse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How fresh the lake is at one moment."""
 
     watermark_at: Instant | None
@@ -52,17 +51,17 @@ class Pulse:
 class PulseTaker:
     """Takes the pulse, at most once in a while."""
 
-    def __init__(self, tables: Tables, options: Options) -> None:
-        self._tables, self._options = tables, options
+    def __init__(self, options: Options) -> None:
+        self._options = options
         self._lock = threading.Lock()
         self._parts: dict[str, Part] = {}
         self._asked_at = float("-inf")
 
-    def take(self) -> Pulse:
-        """How it is now."""
+    def take(self, tables: Tables) -> Pulse:
+        """How it is now, by these tables."""
         now = datetime.now(UTC)
         parts = self._ask_parts(now.replace(microsecond=0))
-        watermark, sampled = read_watermark(self._tables), read_sampled_at(self._tables)
+        watermark, sampled = read_watermark(tables), read_sampled_at(tables)
         age = (now - watermark).total_seconds() if watermark else None
         is_stale = age is not None and age > self._options.stale_after_s
         complaints = [*_complain_lake(watermark, is_stale=is_stale), *_complain_parts(parts)]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from dashboard.absences import format_absence, list_absences
+from dashboard.event_folds import fold_events
 from dashboard.openapi.shapes import Instant, Shape
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Row, Tables
 from zklake.phrases import (
     format_count,
-    format_end,
     format_gap,
     format_operation,
     format_trigger,
@@ -24,6 +25,7 @@ RECENT_EVENT: dict[str, Shape] = {
     "text": str,
     "group_id": str | None,
     "topic": str | None,
+    "broker_id": int | None,
 }
 
 
@@ -42,13 +44,21 @@ def _format_controller(row: Row) -> str:
     return f"broker {row['controller_id']} became controller{epoch}"
 
 
+def _format_topic(row: Row) -> str:
+    count = format_count(row["partitions"] or 0, "partition")
+    if row["is_gone"]:
+        return f"topic {row['topic']} deleted ({count})"
+    return f"topic {row['topic']} created: {count}"
+
+
 def _format_leaderless(row: Row) -> str:
     whose = "its leader" if row["partitions"] == 1 else "their leaders"
     return f"{format_count(row['partitions'], 'partition')} lost {whose}"
 
 
 def _format_rebalance(row: Row) -> str:
-    trigger = format_trigger(row["trigger"], row["trigger_member_id"], row["trigger_topic"])
+    who = (row["trigger_member_id"], row["trigger_topic"], row["trigger_exit"])
+    trigger = format_trigger(row["trigger"], *who)
     moved = "" if row["moved"] is None else f", {format_count(row['moved'], 'partition')} moved"
     failed = ", and failed" if row["outcome"] == "failed" else ""
     return f"group {row['group_id']} rebalanced: {trigger}{moved}{failed}"
@@ -67,9 +77,10 @@ def _format_config(row: Row) -> str:
 
 
 def _format_operation(row: Row) -> str:
-    partition = "" if row["partition"] is None else f"-{row['partition']}"
+    many = f" ({format_count(row['partitions'], 'partition')})" if row["partitions"] > 1 else ""
+    partition = "" if row["partition"] is None or many else f"-{row['partition']}"
     about = "" if row["topic"] is None else f" of {row['topic']}{partition}"
-    return f"{format_operation(row['operation'])}{about}"
+    return f"{format_operation(row['operation'])}{about}{many}"
 
 
 def _format_gap(row: Row) -> str:
@@ -77,6 +88,19 @@ def _format_gap(row: Row) -> str:
 
 
 _SOURCES = (
+    _Source(
+        "topics",
+        """SELECT * FROM (
+             SELECT min(valid_from_at) AS at, topic, max(partition_count) AS partitions,
+               false AS is_gone
+             FROM topics WHERE broker_id IS NULL GROUP BY topic, incarnation
+             UNION ALL
+             SELECT max(valid_to_at), topic, max(partition_count), true
+             FROM topics WHERE broker_id IS NULL AND ended_by IN ('deleted', 'recreated')
+             GROUP BY topic, incarnation
+           ) WHERE {at_came} ORDER BY at DESC LIMIT 20""",
+        _format_topic,
+    ),
     _Source(
         "controller",
         """SELECT valid_from_at AS at, controller_id, controller_epoch
@@ -92,8 +116,8 @@ _SOURCES = (
     ),
     _Source(
         "rebalances",
-        """SELECT valid_from_at AS at, group_id, trigger, trigger_member_id, trigger_topic, moved,
-             outcome
+        """SELECT valid_from_at AS at, group_id, trigger, trigger_member_id, trigger_topic,
+             trigger_exit, moved, outcome
            FROM rebalances WHERE {came} ORDER BY at DESC LIMIT 20""",
         _format_rebalance,
     ),
@@ -114,8 +138,11 @@ _SOURCES = (
     ),
     _Source(
         "admin_operations",
-        """SELECT valid_from_at AS at, topic, operation, partition
-           FROM admin_operations WHERE {came} ORDER BY at DESC LIMIT 20""",
+        """SELECT min(valid_from_at) AS at, topic, operation, count(*) AS partitions,
+             min(partition) AS partition
+           FROM admin_operations WHERE {came}
+           GROUP BY topic, operation, date_trunc('minute', valid_from_at)
+           ORDER BY at DESC LIMIT 20""",
         _format_operation,
     ),
     _Source(
@@ -127,29 +154,37 @@ _SOURCES = (
 )
 
 
-def list_recent(tables: Tables, span: Span, lives: list[Row]) -> list[Row]:
-    """The newest events of a time range, the newest first."""
-    rows = list(_format_lives(lives, span.start, span.end))
+def list_recent(tables: Tables, span: Span, lives: list[Row], now: datetime) -> list[Row]:
+    """The newest events of a time range, the newest first; what belongs together is one of them."""
+    absences = [row for row in list_absences(tables, span, now) if row["left_at"] >= span.start]
+    rows = [*_tell_absences(absences), *_tell_returns(lives, span.start, span.end)]
     for source in _SOURCES:
         sql = source.sql.format(
-            came=span.write_within("valid_from_at"), status_came=span.write_within("status_since")
+            came=span.write_within("valid_from_at"),
+            at_came=span.write_within("at"),
+            status_came=span.write_within("status_since"),
         )
         found = tables.query(sql, source.table)
-        rows += [{**row, "text": source.format(row)} for row in found]
+        rows += [{**row, "source": source.table, "text": source.format(row)} for row in found]
     rows.sort(key=lambda row: row["at"], reverse=True)
-    return [{name: row.get(name) for name in RECENT_EVENT} for row in rows[:_SHOWN]]
+    folded = fold_events(rows, absences)
+    return [{name: row.get(name) for name in RECENT_EVENT} for row in folded[:_SHOWN]]
 
 
-def _format_lives(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
+def _tell_absences(absences: list[Row]) -> Iterator[Row]:
+    for row in absences:
+        text = format_absence(row)
+        yield {"at": row["left_at"], "text": text, "broker_id": row["broker_id"]}
+
+
+def _tell_returns(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
     left: dict[int, datetime] = {}
     for life in lives:
         broker, before = life["broker_id"], left.get(life["broker_id"])
         if start <= life["came_at"] < end:
             away = (life["came_at"] - before).total_seconds() if before else None
             tail = f" again after {write_duration(away)}" if away is not None else ""
-            yield {"at": life["came_at"], "text": f"broker {broker} registered{tail}"}
-        if life["left_at"] and start <= life["left_at"] < end:
-            why = format_end(life["ended_by"])
-            yield {"at": life["left_at"], "text": f"broker {broker} left ({why})"}
+            text = f"broker {broker} registered{tail}"
+            yield {"at": life["came_at"], "text": text, "broker_id": broker}
         if life["left_at"]:
             left[broker] = life["left_at"]

@@ -10,6 +10,9 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dashboard.finding import Match
+from dashboard.hints import explain_status, find_hint, write_head
+from dashboard.incident_view import draw_lines
 from dashboard.options import Options
 from dashboard.page import Asked, Data, Page, write_link
 from dashboard.pages import PAGES
@@ -21,18 +24,20 @@ from zklake.phrases import (
     format_count,
     format_end,
     format_gap,
+    format_held,
     format_operation,
     format_trigger,
     format_trigger_kind,
     format_word,
     inflect,
 )
-from zklake.times import write_duration, write_time
+from zklake.roles import Role, is_enough
+from zklake.times import MOMENT_FORMS, write_duration, write_time
 
 _MOMENTS = {
-    "full": "%Y-%m-%d %H:%M:%S",
+    "full": "%Y-%m-%d %H:%M:%SZ",
     "zoned": "%Y-%m-%d %H:%M:%S UTC",
-    "clock": "%H:%M:%S",
+    "clock": "%H:%M:%SZ",
 }
 _UNITS = ("", "k", "M", "G", "T", "P", "E")
 
@@ -71,7 +76,7 @@ def write_bytes(value: int) -> str:
 
 
 def write_moment(at: datetime | None, form: str = "full") -> Markup:
-    """A time in UTC; the browser can write it in its own zone. `zoned` names the zone."""
+    """A time with its zone; the browser can write it in its own."""
     if at is None:
         return Markup('<span class="faint">–</span>')
     text = at.strftime(_MOMENTS[form])
@@ -121,6 +126,7 @@ _ENVIRONMENT.filters.update(
     bytes=write_bytes,
     duration=write_duration,
     iso=write_time,
+    lines=draw_lines,
     moment=write_moment,
     age=write_age,
     cell=write_cell,
@@ -131,11 +137,15 @@ _ENVIRONMENT.filters.update(
     gap=format_gap,
     noun=inflect,
     operation=format_operation,
+    held=format_held,
     trigger=format_trigger,
     trigger_kind=format_trigger_kind,
     words=format_word,
 )
 _ENVIRONMENT.tests["numeric"] = is_number
+_ENVIRONMENT.globals.update(
+    moment_forms=MOMENT_FORMS, head=write_head, hint=find_hint, explain_status=explain_status
+)
 
 
 def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup], mark: str) -> str:
@@ -158,7 +168,7 @@ def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup],
     }
     template = _ENVIRONMENT.get_template(f"{page.name}.html")
     return template.render(
-        **_frame(page, asked.options, asked.pulse),
+        **_frame(page, asked.options, asked.pulse, asked.role),
         link=asked.link,
         link_at=asked.link_at,
         here=here,
@@ -173,18 +183,31 @@ def render(page: Page, asked: Asked, data: Data, drawings: Mapping[str, Markup],
     )
 
 
-def render_error(title: str, text: str, options: Options, pulse: Pulse | None) -> str:
+def render_error(
+    title: str,
+    text: str,
+    options: Options,
+    pulse: Pulse | None,
+    role: Role,
+    *,
+    suggestions: Sequence[Match] = (),
+) -> str:
     """What went wrong, and what to do, on a page of its own."""
     template = _ENVIRONMENT.get_template("error.html")
-    return template.render(**_frame(None, options, pulse), title=title, text=text, link=_link_plain)
+    frame = _frame(None, options, pulse, role)
+    return template.render(
+        **frame, title=title, text=text, link=_link_plain, suggestions=suggestions
+    )
 
 
 def _link_plain(page: str, /, **params: object) -> str:
     return write_link(page, params)
 
 
-def _frame(page: Page | None, options: Options, pulse: Pulse | None) -> dict[str, Any]:
+def _frame(page: Page | None, options: Options, pulse: Pulse | None, role: Role) -> dict[str, Any]:
     menu: Sequence[Page] = [
-        one for one in PAGES if one.in_menu and (options.sql or one.name != "sql")
+        one
+        for one in PAGES
+        if one.in_menu and is_enough(role, one.role) and (options.sql or one.name != "sql")
     ]
     return {"page": page, "menu": menu, "cluster": options.cluster, "pulse": pulse}

@@ -7,8 +7,6 @@ policy lets a page load and contact nothing but this server.
 
 from __future__ import annotations
 
-import base64
-import hmac
 import math
 from ipaddress import ip_address
 
@@ -17,8 +15,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dashboard.accounts import Caller, Login, find_login
 from dashboard.audit import Audit
 from dashboard.options import Options
+from dashboard.proxy import Proxy
 from dashboard.throttle import Throttle
 
 _LOG = structlog.get_logger()
@@ -43,6 +43,7 @@ class Guard:
     def __init__(self, app: ASGIApp, options: Options, audit: Audit) -> None:
         self._app, self._options, self._audit = app, options, audit
         self._throttle = Throttle(options.wrong_logins)
+        self._proxy = Proxy(options.proxy) if options.proxy else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -64,43 +65,61 @@ class Guard:
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
         path = scope["path"]
         if not is_allowed_host(headers.get("host", ""), self._options.allowed_hosts):
-            return _say(
+            return _refuse(
                 path,
                 421,
                 "this name is not known here: open the dashboard by its address, or add the name "
                 "to dashboard.allowed_hosts",
             )
         if is_foreign(headers):
-            return _say(path, 403, "another site may only link to a page")
+            return _refuse(path, 403, "another site may only link to a page")
         if path in _OPEN:
             return None
-        return self._check_login(scope, headers.get("authorization", ""))
+        return self._check_login(scope, headers)
 
-    def _check_login(self, scope: Scope, given: str) -> Response | None:
-        """None for who may go on; `who` of the request's state is its name."""
-        path, address = scope["path"], find_address(scope)
-        state = scope.setdefault("state", {})
-        if self._options.password is None and self._options.token is None:
-            state["who"] = None
+    def _check_login(self, scope: Scope, headers: Headers) -> Response | None:
+        """None for who may go on; `caller` of the request's state says who that is."""
+        address = find_address(scope)
+        proxy = self._proxy
+        if proxy and proxy.is_trusted(address, headers):
+            address = proxy.find_address(address, headers)
+            if user := proxy.find_user(headers):
+                self._let_in(scope, user, address, "proxy")
+                return None
+        if not self._options.wants_login:
+            # Everybody who can reach it is whoever they want to be.
+            _set_caller(scope, Caller(None, "analyst", address))
             return None
+        return self._check_credentials(scope, headers.get("authorization", ""), address)
+
+    def _check_credentials(self, scope: Scope, given: str, address: str) -> Response | None:
+        path, scheme = scope["path"], _name_scheme(given)
         # Before it is looked at: else the right one would be found out all the same.
         wait = self._throttle.find_wait(address) if given else 0
         if wait:
-            refused = _say(path, 429, "too many wrong logins: wait a minute")
+            refused = _refuse(path, 429, "too many wrong logins: wait a minute")
             refused.headers["retry-after"] = str(math.ceil(wait))
             return refused
-        who = find_login(given, self._options)
-        if who is not None:
-            state["who"] = who
-            if self._throttle.note_right(address, who):
-                self._audit.note("login", who, address, _name_scheme(given), "right")
+        login = find_login(given, self._options.all_accounts)
+        if login is not None:
+            self._let_in(scope, login, address, scheme)
             return None
         if given:
-            self._note_wrong(address, _name_scheme(given))
-        text = "want the user and password, or the token, of the dashboard's settings"
-        refused = _say(path, 401, text)
-        refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
+            self._note_wrong(address, scheme)
+        refused = _refuse(path, 401, self._say_wanted())
+        if self._options.all_accounts:
+            refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
         return refused
+
+    def _say_wanted(self) -> str:
+        if not self._options.all_accounts:
+            return "log in at the reverse proxy in front of the dashboard: it knows who you are"
+        return "want a user and password, or a token, of the dashboard's settings"
+
+    def _let_in(self, scope: Scope, login: Login, address: str, by: str) -> None:
+        _set_caller(scope, Caller(login.who, login.role, address))
+        if self._throttle.note_right(address, login.who):
+            self._audit.note("login", login.who, address, by, "right", role=login.role)
 
     def _note_wrong(self, address: str, scheme: str) -> None:
         # Not the name that was given: some type their password there.
@@ -108,6 +127,16 @@ class Guard:
         outcome = "wrong, and held back" if is_held_back else "wrong"
         _LOG.warning("a wrong login", address=address, by=scheme, is_held_back=is_held_back)
         self._audit.note("login", None, address, scheme, outcome)
+
+
+def _set_caller(scope: Scope, caller: Caller) -> None:
+    scope.setdefault("state", {})["caller"] = caller
+
+
+def find_caller(scope: Scope) -> Caller:
+    """Who asks; at addresses that ask nobody, and before anybody was asked, a viewer."""
+    found = scope.get("state", {}).get("caller")
+    return found if isinstance(found, Caller) else Caller(None, "viewer", find_address(scope))
 
 
 def find_address(scope: Scope) -> str:
@@ -121,7 +150,7 @@ def _name_scheme(authorization: str) -> str:
     return {"basic": "password", "bearer": "token"}.get(scheme, "something else")
 
 
-def _say(path: str, status: int, text: str) -> Response:
+def _refuse(path: str, status: int, text: str) -> Response:
     if path.startswith("/api/"):
         return JSONResponse({"error": text}, status)
     return PlainTextResponse(f"{text}\n", status)
@@ -144,25 +173,3 @@ def is_foreign(headers: Headers) -> bool:
     """Whether another site made the browser ask, and not by a link that somebody followed."""
     site, mode = headers.get("sec-fetch-site", "none"), headers.get("sec-fetch-mode", "")
     return site in ("cross-site", "same-site") and mode != "navigate"
-
-
-def find_login(authorization: str, options: Options) -> str | None:
-    """Whose credentials these are: the user's, or `token`. None: nobody's."""
-    scheme, _, credentials = authorization.partition(" ")
-    if scheme.lower() == "bearer" and options.token is not None:
-        return "token" if _is_equal(credentials, options.token) else None
-    if scheme.lower() == "basic" and options.password is not None:
-        wanted = f"{options.user}:{options.password}"
-        return f"user {options.user}" if _is_equal(_decode(credentials), wanted) else None
-    return None
-
-
-def _is_equal(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode(), wanted.encode())
-
-
-def _decode(credentials: str) -> str:
-    try:
-        return base64.b64decode(credentials, validate=True).decode()
-    except ValueError:  # not in base64, or nothing that UTF-8 could mean
-        return ""

@@ -50,9 +50,10 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first."""
+        """End the streams first; the process that reads the lake when nobody asks any more."""
         self._app.live.close()
         await super().shutdown(sockets)
+        self._app.close()
 
 
 def listen(address: str) -> socket.socket:

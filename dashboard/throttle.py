@@ -22,7 +22,7 @@ _STRANGERS = 10
 class _Tries:
     left: float
     at: float
-    # When who was let in; there is one user and one token.
+    # When who was let in: accounts, and whom a proxy has logged in.
     right_at: dict[str, float] = field(default_factory=dict)
 
 

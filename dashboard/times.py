@@ -13,9 +13,8 @@ CHOICES = ("15m", "1h", "6h", "24h", "7d", "30d")
 DEFAULT = "1h"
 # So many weeks or days before now are still a year that SQL can count.
 LAST_PATTERN = "^([1-9][0-9]{0,4}[smh]|[1-9][0-9]{0,3}d|[1-9][0-9]{0,2}w)$"
-# What each should have been, for whoever wrote something else.
+# What it should have been, for whoever wrote something else.
 LAST_FORMS = "a time span. Use a number and a unit: 15m, 1h, 7d"
-MOMENT_FORMS = "ISO 8601 (UTC unless it has a time zone), `16:07` (the last one), `-15m` or `now`"
 # The forms of a moment that are promised; `parse_moment` may know more.
 MOMENT_PATTERN = (
     "^(now|-([0-9]{1,9}[wdhms])+|[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?"

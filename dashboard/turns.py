@@ -13,7 +13,7 @@ from delta_tables.asking.cancellation import Cancellation
 from zklake.errors import BusyError, QueryCancelled
 
 # Each runs in a process of its own; more would only wait for a core.
-_RUNNING = 2
+RUNNING = 2
 _WAITING = 4
 _PATIENCE_S = 10.0
 
@@ -22,7 +22,7 @@ class Turns:
     """Who asks takes one, and gives it back."""
 
     def __init__(
-        self, running: int = _RUNNING, waiting: int = _WAITING, patience_s: float = _PATIENCE_S
+        self, running: int = RUNNING, waiting: int = _WAITING, patience_s: float = _PATIENCE_S
     ) -> None:
         self._free, self._places, self._patience_s = running, waiting, patience_s
         self._changed = threading.Condition()

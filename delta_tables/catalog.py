@@ -9,6 +9,7 @@ from delta_tables.tables.cluster_state import CLUSTER_STATE
 from delta_tables.tables.config_history import CONFIG_HISTORY
 from delta_tables.tables.consumer_membership import CONSUMER_MEMBERSHIP
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
+from delta_tables.tables.consumption_pauses import CONSUMPTION_PAUSES
 from delta_tables.tables.controller import CONTROLLER
 from delta_tables.tables.lag_rollups import LAG_ROLLUPS
 from delta_tables.tables.log_ends import LOG_ENDS
@@ -35,6 +36,7 @@ TABLES: tuple[Table, ...] = (
     ADMIN_OPERATIONS,
     CONFIG_HISTORY,
     CLUSTER_STATE,
+    CONSUMPTION_PAUSES,
     OFFSET_LAG,
     LOG_ENDS,
     LAG_ROLLUPS,

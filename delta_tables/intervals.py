@@ -6,7 +6,7 @@ valid_to_at; all rows are the history. The fold fills these columns in.
 
 from __future__ import annotations
 
-from delta_tables.observation import of_event, read_session
+from delta_tables.observation import constant, of_event, read_session
 from delta_tables.table import ENDED_BY, Column
 
 DECODE_ERRORS: dict[str, str] = {
@@ -29,6 +29,20 @@ SESSION = Column(
     "BIGINT",
     "ZooKeeper session that holds the znode (ephemeral_owner); null: none, or not known",
     read_session,
+)
+
+# How somebody left (docs/rebalances.md). Whoever reads a znode knows nothing of it: the fold does.
+EXIT_COLUMNS = (
+    Column(
+        "exit",
+        "STRING",
+        "how it left: clean, crashed or unknown; null while it is here, and where another state of "
+        "the same registration followed",
+        constant(None),
+    ),
+    Column(
+        "exit_evidence", "STRING", "what shows how it left, or why nothing does", constant(None)
+    ),
 )
 
 # Of which life and value of a znode a row speaks.

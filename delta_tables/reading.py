@@ -14,7 +14,7 @@ from deltalake import DeltaTable, QueryBuilder
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from delta_tables.asking.lakes import Lake, is_remote
-from delta_tables.catalog import TABLES
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.values import read_column
 from delta_tables.views import VIEWS, View
 from zklake.errors import LakeError, QueryError
@@ -25,7 +25,12 @@ KNOWN = (*(table.name for table in TABLES), *(view.name for view in VIEWS))
 _SESSION = {
     "datafusion.sql_parser.enable_ident_normalization": "true",
     "datafusion.execution.time_zone": "UTC",
+    # Divided between threads, the windows of root_cause count what waits at their merge many times
+    # over: `zklake why` on a lake of ten minutes failed as if 4 GiB were used up, or took minutes.
+    "datafusion.optimizer.repartition_windows": "false",
 }
+# As Delta's columns are.
+_NULLS = {"TIMESTAMP": "arrow_cast(NULL, 'Timestamp(Microsecond, Some(\"UTC\"))')"}
 
 
 def table_path(lake: str, cluster: str, name: str) -> str:
@@ -72,25 +77,55 @@ def open_named(lakes: Iterable[Lake], names: Collection[str]) -> dict[str, list[
 def build_engine(
     tables: Mapping[str, Sequence[DeltaTable]], sql: str, only: Mapping[str, str] | None = None
 ) -> QueryBuilder:
-    """DataFusion with these tables, each the union over its lakes, and the views that sql names.
+    """DataFusion with these tables, and the views that sql names."""
+    engine = register_tables(tables, only)
+    create_views(engine, tables, sql)
+    return engine
+
+
+def register_tables(
+    tables: Mapping[str, Sequence[DeltaTable]],
+    only: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> QueryBuilder:
+    """DataFusion with these tables, each the union over its lakes, in the version they have now.
 
     `only`: conditions by table; of such a table no other rows are there. They may ask the tables
     that come before it.
     """
-    engine = QueryBuilder(_SESSION)
+    engine = QueryBuilder({**_SESSION, **(settings or {})})
     only = only or {}
     for name, parts in tables.items():
-        if len(parts) == 1 and name not in only:
+        if len(parts) == 1 and name not in only and not _find_missing(name, parts[0]):
             engine.register(name, parts[0])
             continue
         for number, part in enumerate(parts):
             engine.register(f"{number}/{name}", part)
         rows = f"SELECT * FROM ({_write_union(name, parts)}) WHERE {only.get(name, 'true')}"  # noqa: S608
         engine.execute(f"CREATE VIEW {name} AS {rows}")
-    for view in find_views(tables):
-        if view.name in sql.lower():
-            engine.execute(f"CREATE VIEW {view.name} AS {view.sql}")
     return engine
+
+
+def create_views(engine: QueryBuilder, tables: Collection[str], sql: str) -> None:
+    """Add the views that sql names, as far as these tables suffice for them."""
+    for view in _find_named(find_views(tables), sql):
+        engine.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+
+
+def bound_memory(engine: QueryBuilder, most_bytes: int) -> None:
+    """Let a query use so much, and no disk: beyond it fails with a sentence."""
+    engine.execute(f"SET datafusion.runtime.memory_limit = '{most_bytes >> 20}M'")
+    engine.execute("SET datafusion.runtime.max_temp_directory_size = '0'")
+
+
+def _find_named(views: Sequence[View], sql: str) -> list[View]:
+    """The views that sql names, and those that they build on, which come before them."""
+    text, found = sql.lower(), list[View]()
+    for view in reversed(views):
+        if view.name in text:
+            text += view.sql
+            found.append(view)
+    return found[::-1]
 
 
 def _write_union(name: str, parts: Sequence[DeltaTable]) -> str:
@@ -99,12 +134,30 @@ def _write_union(name: str, parts: Sequence[DeltaTable]) -> str:
     UNION ALL BY NAME would say it shorter, but DataFusion 55 fails on it when a struct is read.
     """
     held = [[field.name for field in part.schema().fields] for part in parts]
-    columns = list(dict.fromkeys(column for names in held for column in names))
+    missing = {column: null for part in parts for column, null in _find_missing(name, part).items()}
+    columns = list(dict.fromkeys([*(column for names in held for column in names), *missing]))
     selects = []
     for number, names in enumerate(held):
-        chosen = (f'"{column}"' if column in names else f'NULL AS "{column}"' for column in columns)
+        chosen = (
+            f'"{column}"' if column in names else f'{missing.get(column, "NULL")} AS "{column}"'
+            for column in columns
+        )
         selects.append(f'SELECT {", ".join(chosen)} FROM "{number}/{name}"')  # noqa: S608
     return " UNION ALL ".join(selects)
+
+
+def _find_missing(name: str, part: DeltaTable) -> dict[str, str]:
+    """Columns of the catalogue that a lake of an older release lacks until its stream is newer."""
+    table = TABLE_BY_NAME.get(name)
+    if table is None:
+        return {}
+    known = {field.name for field in part.schema().fields}
+    return {
+        column.name: _NULLS.get(column.type, f"CAST(NULL AS {column.type})")
+        for column in table.columns
+        # What every row has cannot have come later.
+        if column.name not in known and not column.required and "<" not in column.type
+    }
 
 
 def run_sql(engine: QueryBuilder, sql: str) -> Iterator[tuple[list[str], list[Any]]]:

@@ -22,7 +22,7 @@ Folded = Literal[
 
 EndedBy = Literal[
     "deleted",
-    "session_closed",
+    "session_ended",
     "migrated",
     "changed",
     "recreated",
@@ -35,12 +35,14 @@ EndedBy = Literal[
     "removed",
     "settled",
     "failed",
+    "progress",
+    "emptied",
 ]
 
 ENDED_BY: dict[str, str] = {
     "deleted": "the znode was deleted, or a Kafka-stored group no longer has it",
-    "session_closed": "the session that held it ended, and all its ephemerals with it",
-    "migrated": "the broker left ZooKeeper while a KRaft controller reigned: no death",
+    "session_ended": "the session that held it ended, and all its ephemerals with it",
+    "migrated": "the broker left ZooKeeper while a KRaft controller was active: it did not fail",
     "changed": "another state followed",
     "recreated": "another life of the znode was met, and nobody saw this one end",
     "unreadable": "what followed could not be decoded, or did not fit a record",
@@ -52,18 +54,20 @@ ENDED_BY: dict[str, str] = {
     "removed": "the override is no longer among those of the entity",
     "settled": "every partition had its owner again",
     "failed": "the group gave up, and partitions stayed without an owner",
+    "progress": "a commit moved the offset forward",
+    "emptied": "nothing was left to read",
 }
 # How the rows of a znode can end, whatever it says.
 ZNODE_ENDS: tuple[EndedBy, ...] = (
     "deleted",
-    "session_closed",
+    "session_ended",
     "changed",
     "recreated",
     "unreadable",
     "resync",
 )
 # Those of a znode that is nobody's ephemeral.
-PERSISTENT_ENDS: tuple[EndedBy, ...] = tuple(end for end in ZNODE_ENDS if end != "session_closed")
+PERSISTENT_ENDS: tuple[EndedBy, ...] = tuple(end for end in ZNODE_ENDS if end != "session_ended")
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class AsOf:
 
 def name_delete(closes_session: bool, inputs: Mapping[str, Any]) -> EndedBy:
     """The word for a delete; `inputs` are the columns that the table reads of others."""
-    return "session_closed" if closes_session else "deleted"
+    return "session_ended" if closes_session else "deleted"
 
 
 @dataclass(frozen=True)
@@ -103,9 +107,11 @@ class Table:
     kinds: tuple[str, ...] = ()
     # What brokers say, where it makes rows too; such a table has a `coordinator`.
     samples: Samples | None = None
-    # What may end a row; of a delete, a table may say more than `deleted` or `session_closed`.
+    # What may end a row; of a delete, a table may say more than `deleted` or `session_ended`.
     ends: tuple[EndedBy, ...] = ()
     name_delete: Callable[[bool, Mapping[str, Any]], EndedBy] = name_delete
+    # Whether a state only goes on with the one before: of such, a row a minute is kept.
+    is_progress: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
     # Tables that commit before this one, because it reads them as of each event's seq.
     as_of: tuple[AsOf, ...] = ()
     partition_by: tuple[str, ...] = ()

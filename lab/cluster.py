@@ -26,7 +26,7 @@ def _choose_any_port(server: str) -> int:
 
 
 class Cluster(Startable):
-    """Brokers and their ZooKeeper; ready when the metadata names every broker."""
+    """Brokers and their ZooKeeper; ready when each broker's metadata names all of them."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Cluster(Startable):
         _wait_for(self.brokers, timeout_s)
 
     def wait_ready(self, timeout_s: float = 60.0) -> None:
-        """Wait until the metadata names every broker that is awake."""
+        """Wait until each broker that is awake names all the others that are."""
         _wait_for([broker for broker in self.brokers if broker.is_awake()], timeout_s)
 
     def create_topic(
@@ -138,6 +138,11 @@ class Cluster(Startable):
 
 
 def _wait_for(brokers: Sequence[KafkaBroker], timeout_s: float) -> None:
+    # Each broker has metadata of its own: that one names them all does not mean that the next does.
     ids = {broker.broker_id for broker in brokers}
-    bootstrap = ",".join(broker.address for broker in brokers)
-    wait_until(lambda: find_brokers(bootstrap) >= ids, brokers, "join the cluster", timeout_s)
+    wait_until(
+        lambda: all(find_brokers(broker.address) >= ids for broker in brokers),
+        brokers,
+        "join the cluster",
+        timeout_s,
+    )

@@ -11,12 +11,13 @@ from typing import NamedTuple
 from lab.cluster import Cluster
 from lab.first_light import Rows, tell_first_light
 from lab.kept_choices import choose_port
-from lab.shop import Shop
+from lab.shop import GROUP, TOPIC, Shop
+from lab.story_answers import StoryAnswers
 from lab.story_loop import StoryLoop
 from zklake.errors import LabError
 from zklake.supervision.part import Addresses, ProductPart, Site, build_parts
 from zklake.supervision.product import Product
-from zklake.supervision.run_directory import RunDirectory
+from zklake.supervision.run_directory import ADDRESSES, RunDirectory
 from zklake.supervision.supervisor import Supervisor, explain_briefly
 
 CLUSTER = "lab"
@@ -33,10 +34,18 @@ class Wishes(NamedTuple):
     sample_interval_s: float | None = None
     # For every part.
     options: Sequence[str] = ()
+    # Whether the dashboard answers by HTTPS.
+    has_tls: bool = False
 
 
 class Demonstration:
     """Everything of one run on an embedded cluster; what it starts is ended by the stack."""
+
+    # Commands that have something to say here.
+    questions = (
+        f"zklake at -5m ownership_history --where \"topic = '{TOPIC}' AND partition = 3\"",
+        f"zklake why {GROUP}",
+    )
 
     def __init__(
         self,
@@ -84,8 +93,11 @@ class Demonstration:
         for member in self._shop.members:
             self._supervisor.follow(member)
 
-    def tell_first_chapter(self, show: Callable[[Rows], None], *, must_succeed: bool) -> Rows:
+    def tell_first_chapter(
+        self, page: str, show: Callable[[Rows], None], *, must_succeed: bool
+    ) -> Rows:
         """A broker dies and comes back; returns the rows that tell of it."""
+        self._say(f"story: a broker dies and comes back; look: {page}brokers")
         try:
             with self._supervisor.hold(self._cluster.brokers[-1].name):
                 return tell_first_light(
@@ -97,19 +109,31 @@ class Demonstration:
             self._say(f"story: that broke off ({explain_briefly(error)})")
             return []
 
-    def make_loop(self) -> StoryLoop:
-        """What happens from then on."""
-        return StoryLoop(self._shop, self._supervisor, seed=self._seed, say=self._say)
+    def make_loop(self, page: str, show: Callable[[Rows], None]) -> StoryLoop:
+        """What happens as long as it runs; `page` is where the dashboard answers."""
+        answers = StoryAnswers(self.product.site, page, self._say, show)
+        return StoryLoop(
+            self._shop,
+            self._supervisor,
+            seed=self._seed,
+            say=self._say,
+            point=answers.point,
+            answer=answers.answer,
+        )
 
 
 def _build_parts(site: Site, directory: RunDirectory, wishes: Wishes) -> list[ProductPart]:
-    watch, stream = (f"127.0.0.1:{choose_port(directory, name)}" for name in ("watch", "stream"))
+    names = ("watch", "stream", "audit")
+    watch, stream, audit = (f"127.0.0.1:{choose_port(directory, name)}" for name in names)
     page = wishes.dashboard_http
     page = page or f"127.0.0.1:{choose_port(directory, 'dashboard', _DASHBOARD_PORT)}"
     interval = wishes.sample_interval_s or SAMPLE_INTERVAL_S
+    addresses = Addresses(watch, stream, page, audit, wishes.has_tls)
+    # `zklake status` finds them there.
+    directory.remember(ADDRESSES, addresses._asdict())
     return build_parts(
         site,
-        Addresses(watch, stream, page),
+        addresses,
         directory.logs,
         options=wishes.options,
         # Nobody else may write this log: there is no silence to wait for.

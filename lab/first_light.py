@@ -12,7 +12,7 @@ from lab.cluster import Cluster
 from zklake.errors import LabError, QueryError
 from zklake.supervision.part import Site
 
-_POLL_S = 0.25
+_POLL_S = 0.5
 
 Rows = list[dict[str, Any]]
 
@@ -44,10 +44,10 @@ def tell_first_light(
     ids = {broker.broker_id for broker in cluster.brokers}
     victim = cluster.brokers[-1]
     wait_for("every broker", ids)
-    say(f"kill -9 of broker {victim.broker_id}: its session ends after the session timeout")
+    say(f"story: kill -9 of broker {victim.broker_id}: its session ends some seconds later")
     victim.kill()
     wait_for("the end of its life", ids - {victim.broker_id})
-    say(f"starting broker {victim.broker_id} again")
+    say(f"story: starting broker {victim.broker_id} again")
     victim.start()
     return wait_for("its new life", ids)
 

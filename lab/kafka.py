@@ -16,7 +16,7 @@ from lab.server import Server
 from zklake import jars
 from zklake.errors import LabError
 
-_LOG4J = """log4j.rootLogger=INFO, console
+LOG4J = """log4j.rootLogger=INFO, console
 log4j.appender.console=org.apache.log4j.ConsoleAppender
 log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d %p %m (%c)%n
@@ -45,7 +45,8 @@ class KafkaBroker(Server):
         self._data_dir = self.directory / "data"
         self._cluster_size = cluster_size
         self._session_timeout_ms = session_timeout_ms
-        self._settings = dict(settings or {})
+        # Lines of server.properties; what is changed here holds from the next start on.
+        self.settings = dict(settings or {})
 
     @property
     def bootstrap(self) -> str:
@@ -56,12 +57,12 @@ class KafkaBroker(Server):
         """Write server.properties; return the JVM's arguments."""
         config, log4j = self.directory / "server.properties", self.directory / "log4j.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in self._config().items()))
-        log4j.write_text(_LOG4J)
+        log4j.write_text(LOG4J)
         return [
             "-Xmx512m",
             f"-Dlog4j.configuration=file:{log4j}",
             "-cp",
-            ":".join(str(path) for path in jars.ensure("kafka")),
+            list_jars(),
             "kafka.Kafka",
             str(config),
         ]
@@ -122,8 +123,13 @@ class KafkaBroker(Server):
             "num.network.threads": "2",
             "num.io.threads": "4",
             "background.threads": "2",
-            **self._settings,
+            **self.settings,
         }
+
+
+def list_jars() -> str:
+    """The class path of Kafka 3.9.2."""
+    return ":".join(str(path) for path in jars.ensure("kafka"))
 
 
 def find_brokers(bootstrap: str, timeout_s: float = 2.0) -> set[int]:

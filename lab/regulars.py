@@ -44,7 +44,7 @@ class Regular(ABC):
         return process is not None and process.is_alive()
 
     def find_obstacle(self) -> str | None:
-        """One that runs has joined: `launch` waits for that."""
+        """One that runs has joined, or is about to."""
         return None
 
     def stop(self) -> None:
@@ -82,8 +82,12 @@ class KafkaRegular(Regular):
         self._join = join
 
     def launch(self) -> None:
-        """Join the group."""
-        self._join.perform(self._stage)
+        """Start it, and ask no broker whether it has joined.
+
+        librdkafka ends the whole process when it loses the coordinator that it asks about a group
+        (its issue 4605), and this process holds the run.
+        """
+        replace(self._join, in_haste=True).perform(self._stage)
 
     def find_process(self) -> KafkaMember | None:
         """Who plays it now."""

@@ -72,7 +72,7 @@ class Server(RestartableProcess, Startable):
         self._check_idle()
         self._has_answered = False
         variables = [f"{name}={value}" for name, value in self.environment.items()]
-        java = ["env", *variables, _find_java()] if variables else [_find_java()]
+        java = ["env", *variables, find_java()] if variables else [find_java()]
         self._run([*java, *_JVM_OPTIONS, *self.command()])
 
     def start(self, timeout_s: float = 60.0) -> None:
@@ -103,7 +103,8 @@ class Server(RestartableProcess, Startable):
 
 
 @functools.cache
-def _find_java() -> str:
+def find_java() -> str:
+    """The java that every server runs on."""
     # Asking a launcher for its version costs a JVM start.
     return str(require_java().path)
 

@@ -23,6 +23,8 @@ KAFKA_GROUP = "billing"
 # Messages a second that one member of `readers` can read.
 MEMBER_RATE = 9.0
 REGULARS = ("a", "b")
+# Sessions expire and brokers start within seconds; on a busy machine within minutes.
+_PATIENCE_S = 180.0
 # The topic is produced to for as long as the run lasts: small segments, so that old ones go.
 _SETTINGS = {"segment.bytes": str(1 << 20), "retention.ms": str(6 * 3_600_000)}
 
@@ -34,19 +36,22 @@ def plan_join(member: str) -> JoinGroup:
 
 def plan_kafka_join(client_id: str) -> JoinKafkaGroup:
     """How a member of the Kafka-stored group comes."""
-    return JoinKafkaGroup(KAFKA_GROUP, client_id, TOPIC)
+    # The process that holds the run asks no broker about a group: see KafkaRegular.
+    return JoinKafkaGroup(KAFKA_GROUP, client_id, TOPIC, in_haste=True)
 
 
 class Shop(Startable):
     """Four partitions of `orders`, and `readers_a` and `readers_b` who share them."""
 
-    def __init__(self, cluster: Cluster, *, seed: int, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, cluster: Cluster, *, seed: int, say: Callable[[str], None], speed: float = 1.0
+    ) -> None:
         """Nothing starts yet. What is done on its stage is written down in story.jsonl."""
         self._truth: Path = cluster.logs / "story.jsonl"
         self._file: TextIO | None = None
         self._say = say
         self.stage = Stage(
-            cluster, "run", seed, speed=1.0, timeout_s=60.0, on_truth=self._write, say=say
+            cluster, "run", seed, speed=speed, timeout_s=_PATIENCE_S, on_truth=self._write, say=say
         )
         self.members = [ZooKeeperRegular(self.stage, plan_join(name)) for name in REGULARS]
         # Comes with the story.

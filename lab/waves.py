@@ -18,8 +18,8 @@ _BYTES = 60
 
 
 def find_rate(elapsed_s: float) -> float:
-    """Messages a second at this moment of the wave, which begins in its trough."""
-    return MEAN - SWING * math.cos(2 * math.pi * elapsed_s / PERIOD_S)
+    """Messages a second at this moment of the wave, which rises at first."""
+    return MEAN + SWING * math.sin(2 * math.pi * elapsed_s / PERIOD_S)
 
 
 class Waves(Startable):

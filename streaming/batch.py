@@ -16,7 +16,7 @@ from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.division import Division, Work
 from streaming.fold.cluster import ClusterFold
-from streaming.fold.part import PART_TABLES, PackedRows
+from streaming.fold.part import PART_NAMES, prepare_parts
 from streaming.fold.rules import Rules
 from streaming.lake.events import read_entries
 from streaming.lake.lake import Lake
@@ -110,22 +110,20 @@ class Fold:
 
     def divide(self) -> Work | None:
         """What tasks must know to fold the next batch; None: it cannot be divided."""
-        known, rows = self._continuity, dict[str, PackedRows]()
+        known, cluster = self._continuity, ClusterFold(self.lake.cluster)
         if self._unfoldable or (known is None and self.progress.seq >= 0):
             return None
         if known is not None:
             cluster = self._find_cluster(known.log_id)
-            folds = [cluster.intervals[table.name] for table in PART_TABLES]
-            is_behind = any(fold.marker > self.progress.seq for fold in folds)
-            if known.has_repeats or cluster.gaps.since or is_behind:
+            markers = (cluster.intervals[name].marker for name in PART_NAMES)
+            if known.has_repeats or max(markers) > self.progress.seq:
                 return None
-            rows = {fold.table.name: fold.open.pack() for fold in folds}
         log_id = known.log_id if known else None
-        return Work(self.lake.cluster, log_id, self.topic, datetime.now(UTC), rows)
+        return Work(prepare_parts(cluster), log_id, self.topic, datetime.now(UTC))
 
     def fold_division(self, division: Division) -> Batch | None:
         """Fold a batch that tasks have folded in parts; None: it must be folded whole."""
-        first, last = division.find_head(0), division.find_head(-1)
+        first, last = division.heads.find(0), division.heads.find(-1)
         if self._continuity is None:
             self._continuity = self._go_on(division.log_id)
         if not self._continuity.goes_on(first.seq) or first.offset <= self.progress.read_offset:
@@ -137,17 +135,19 @@ class Fold:
                 cluster = self._find_cluster(division.log_id)
                 self._walk_division(division, cluster)
             self._commit(cluster, division.log_id, division)
-        return Batch(len(division), 0, last.seq, last.observed_at_ms, is_quiet=False)
+        return Batch(division.heads.size, 0, last.seq, last.observed_at_ms, is_quiet=False)
 
     def _walk_division(self, division: Division, cluster: ClusterFold) -> None:
         """Fold what tasks have left, and take over what they have made."""
+        cluster.divide(PART_NAMES, division.read_states)
         for passed, entry, is_folded in division.list_steps():
             if passed is not None:
                 self._kept += cluster.pass_over(passed.seq, passed.observed_at_ms)
             if entry is not None:
-                self._kept += cluster.follow(entry) if is_folded else cluster.walk((entry,))
-        for table in PART_TABLES:
-            cluster.intervals[table.name].take_over(division.list_changed(table.name))
+                kept = cluster.walk((entry,))
+                # One that tasks have folded is the last that it releases.
+                self._kept += kept[:-1] if is_folded else kept
+        cluster.take_over(division.made.changed)
 
     def _read(self, records: Iterable[Record], batch: Batch) -> _Read:
         """Judge each record by itself; what was read before is passed over."""
@@ -243,7 +243,7 @@ class Fold:
         if last_seq <= self.progress.seq:
             return
         kept = [entry for entry in self._kept if entry.event.seq > self.progress.seq]
-        files = {} if division is None else division.gather_files()
+        files = {} if division is None else division.made.files
         made = files.get(ZNODE_EVENTS.name, [])
         with ThreadPoolExecutor(_WRITERS) as pool:
             # Their file is written meanwhile, but it is the last to be committed.

@@ -164,4 +164,4 @@ class Daemon:
             jvm = spark.sparkContext._jvm
             assert jvm is not None
             runtime = jvm.java.lang.Runtime.getRuntime()
-            self._metrics.heap.set(runtime.totalMemory() - runtime.freeMemory())
+            self._metrics.heap_used_bytes.set(runtime.totalMemory() - runtime.freeMemory())

@@ -6,7 +6,7 @@ Plain values: nothing of Spark here.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -15,23 +15,24 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from delta_tables.tables.partition_state import PARTITION_STATE
+from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.fold.open_rows import Key
-from streaming.fold.part import PackedRows
+from streaming.fold.part import PartStart
+from streaming.lake.events import read_files
 from streaming.lake.new_files import NewFile
 from streaming.log.continuity import Entry
-from zklake.events.envelope import decode
+from zklake.events.envelope import Event, decode
 
 
 class Work(NamedTuple):
-    """What every task must know."""
+    """What every task of a batch must know."""
 
-    cluster: str
+    start: PartStart
     # None: the lake has none yet.
     log_id: str | None
     topic: str
     ingested_at: datetime
-    # The open rows of each table.
-    rows: Mapping[str, PackedRows]
 
 
 class Left(msgspec.Struct, frozen=True, array_like=True):
@@ -46,7 +47,7 @@ class Left(msgspec.Struct, frozen=True, array_like=True):
 class Outcome(msgspec.Struct, array_like=True):
     """What one task has made."""
 
-    # Why the driver must fold the whole batch by itself; then nothing else counts.
+    # Why it made nothing: then the driver must fold all of it by itself.
     refusal: str | None = None
     log_id: str | None = None
     # Of every record: its offset, its seq, and when it was observed; packed.
@@ -70,10 +71,48 @@ class Head(NamedTuple):
 class Step(NamedTuple):
     """What the walk over the whole log does next."""
 
-    # The last of the events before that were folded elsewhere, if there are any.
+    # The last of the events before that are folded elsewhere, if there are any.
     passed: Head | None
     entry: Entry | None
     is_folded: bool = False
+
+
+class Heads(NamedTuple):
+    """Where all records of a stretch of the log stand, in order: as many of each."""
+
+    offsets: pa.Array
+    seqs: pa.Array
+    times: pa.Array
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return len(self.seqs)
+
+    def find(self, number: int) -> Head:
+        """Where the record with that number stands; -1: the last."""
+        number %= self.size
+        return Head(*(each[number].as_py() for each in self))
+
+    def list_steps(
+        self, numbers: Sequence[int], left: Iterable[tuple[Entry, bool]]
+    ) -> Iterator[Step]:
+        """The way of the walk, which sees these entries; each with its number among the records."""
+        places = pa.array([max(0, number - 1) for number in numbers], pa.int64())
+        before = map(Head, *(each.take(places).to_pylist() for each in self))
+        last = -1
+        for number, head, (entry, is_folded) in zip(numbers, before, left, strict=True):
+            yield Step(head if number > last + 1 else None, entry, is_folded)
+            last = number
+        if last < self.size - 1:
+            yield Step(self.find(-1), None)
+
+
+class Made(NamedTuple):
+    """What all tasks have made, by table: open rows as they are now, and files of others."""
+
+    changed: dict[str, list[tuple[Key, bytes | None]]]
+    files: dict[str, list[NewFile]]
 
 
 @dataclass(frozen=True)
@@ -81,52 +120,40 @@ class Division:
     """A batch that tasks have folded, each a part of it."""
 
     log_id: str
-    # Where every record stands, in order: as many of one kind as of the other.
-    offsets: pa.Array
-    seqs: pa.Array
-    times: pa.Array
+    heads: Heads
     left: list[Left]
-    outcomes: Sequence[Outcome] = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.offsets)
-
-    def find_head(self, number: int) -> Head:
-        """Where the record with that number stands; -1: the last."""
-        number %= len(self)
-        return Head(*(each[number].as_py() for each in (self.offsets, self.seqs, self.times)))
+    made: Made = field(repr=False)
 
     @property
     def latest_ms(self) -> int:
         """When the last of them was observed; no clock is trusted to go forward only."""
-        latest: int = pc.max(self.times).as_py()
+        latest: int = pc.max(self.heads.times).as_py()
         return latest
 
     def list_steps(self) -> Iterator[Step]:
         """The way of the walk over the whole log."""
         offsets = pa.array([record.offset for record in self.left], pa.int64())
-        last = -1
-        for number, record in zip(pc.index_in(offsets, self.offsets), self.left, strict=True):
-            place: int = number.as_py()
-            passed = self.find_head(place - 1) if place > last + 1 else None
-            yield Step(passed, Entry(decode(record.value), record.offset), record.is_folded)
-            last = place
-        if last < len(self) - 1:
-            yield Step(self.find_head(-1), None)
+        numbers = pc.index_in(offsets, self.heads.offsets).to_pylist()
+        return self.heads.list_steps(
+            numbers,
+            ((Entry(decode(one.value), one.offset), one.is_folded) for one in self.left),
+        )
 
-    def list_changed(self, table: str) -> Iterator[tuple[Key, bytes | None]]:
-        """Open rows of a table as they are now."""
-        for outcome in self.outcomes:
-            for key, packed in outcome.changed.get(table, ()):
-                yield tuple(key), packed
+    def read_states(self) -> Iterator[Event]:
+        """Every event of a partition's state, in order."""
+        files = self.made.files.get(ZNODE_EVENTS.name, [])
+        return (entry.event for entry in read_files(files, PARTITION_STATE.kinds))
 
-    def gather_files(self) -> dict[str, list[NewFile]]:
-        """Files of rows, by table."""
-        files: dict[str, list[NewFile]] = {}
-        for outcome in self.outcomes:
-            for name, made in outcome.files.items():
-                files.setdefault(name, []).extend(made)
-        return files
+
+def gather(outcomes: Sequence[Outcome]) -> Made:
+    """What tasks have made."""
+    made = Made({}, {})
+    for outcome in outcomes:
+        for name, rows in outcome.changed.items():
+            made.changed.setdefault(name, []).extend((tuple(key), packed) for key, packed in rows)
+        for name, files in outcome.files.items():
+            made.files.setdefault(name, []).extend(files)
+    return made
 
 
 def merge(outcomes: Sequence[Outcome]) -> Division | str:
@@ -138,12 +165,12 @@ def merge(outcomes: Sequence[Outcome]) -> Division | str:
     if len(logs) != 1:
         return "it holds records of several logs" if logs else "it holds nothing"
     packed = zip(*((each.offsets, each.seqs, each.times) for each in outcomes), strict=True)
-    heads = pa.table([_unpack(b"".join(each)) for each in packed], names=Head._fields)
-    offsets, seqs, times = (each.combine_chunks() for each in heads.sort_by("offset").columns)
-    if pc.any(pc.not_equal(pc.pairwise_diff(seqs), 1)).as_py():
+    rows = pa.table([_unpack(b"".join(each)) for each in packed], names=Head._fields)
+    heads = Heads(*(each.combine_chunks() for each in rows.sort_by("offset").columns))
+    if pc.any(pc.not_equal(pc.pairwise_diff(heads.seqs), 1)).as_py():
         return "its seq has a hole, or repeats itself"
     left = sorted((one for each in outcomes for one in each.left), key=lambda one: one.offset)
-    return Division(logs.pop(), offsets, seqs, times, left, outcomes)
+    return Division(logs.pop(), heads, left, gather(outcomes))
 
 
 def pack(numbers: Sequence[int]) -> bytes:

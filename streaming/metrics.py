@@ -3,99 +3,52 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from zklake.metrics import Metrics, counter, gauge, histogram
 
-from streaming.batch import Batch
-from streaming.lake.delta_logs import TableLog
-from streaming.maintenance.upkeep import Outcome
+if TYPE_CHECKING:
+    # What is counted is no reason to load Spark: tests read the names without it.
+    from streaming.batch import Batch
+    from streaming.lake.delta_logs import TableLog
+    from streaming.maintenance.upkeep import Outcome
 
+_CLUSTER, _TABLE = ("cluster",), ("cluster", "table")
 _SECONDS = (0.1, 0.25, 0.5, 1, 2, 3, 5, 8, 13, 30, 60, 300)
 
 
-class StreamMetrics:
-    """The stream's own registry: nothing of the process-wide default is in it."""
+class StreamMetrics(Metrics):
+    """All streams of this process, by cluster."""
 
-    def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        of, of_table = ("cluster",), ("cluster", "table")
-        self.batches = Counter("zklake_stream_batches", "Batches folded.", of, registry=registry)
-        self.events = Counter("zklake_stream_events", "Events folded.", of, registry=registry)
-        self.quarantined = Counter(
-            "zklake_stream_quarantined", "Records put in quarantine.", of, registry=registry
-        )
-        self.restarts = Counter(
-            "zklake_stream_restarts",
-            "Times the query had to be started again.",
-            of,
-            registry=registry,
-        )
-        self.batch_seconds = Histogram(
-            "zklake_stream_batch_seconds",
-            "Time one batch took.",
-            of,
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.phase_seconds = Histogram(
-            "zklake_stream_phase_seconds",
-            "Time one phase of a batch took.",
-            ("cluster", "phase"),
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.freshness = Histogram(
-            "zklake_stream_freshness_seconds",
-            "From the watcher's sight of a batch's last event to its commit.",
-            of,
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.seq = Gauge("zklake_stream_seq", "Last seq folded.", of, registry=registry)
-        self.ready = Gauge(
-            "zklake_stream_ready", "1 while nothing is in the way.", of, registry=registry
-        )
-        self.behind = Gauge(
-            "zklake_stream_records_behind",
-            "Records of the log not folded yet.",
-            of,
-            registry=registry,
-        )
-        self.since_batch = Gauge(
-            "zklake_stream_seconds_since_batch",
-            "Time since the last batch ended.",
-            of,
-            registry=registry,
-        )
-        self.commits = Counter(
-            "zklake_stream_commits", "Delta commits.", of_table, registry=registry
-        )
-        self.rows = Counter(
-            "zklake_stream_rows", "Rows written, rewritten ones too.", of_table, registry=registry
-        )
-        self.log_files = Gauge(
-            "zklake_stream_log_files", "Files in _delta_log.", of_table, registry=registry
-        )
-        self.files = Gauge(
-            "zklake_stream_files", "Data files of the newest version.", of_table, registry=registry
-        )
-        self.bytes = Gauge("zklake_stream_bytes", "Bytes in them.", of_table, registry=registry)
-        self.maintenance_seconds = Histogram(
-            "zklake_stream_maintenance_seconds",
-            "Time one step of maintenance took.",
-            ("cluster", "action"),
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.maintenance_failures = Counter(
-            "zklake_stream_maintenance_failures",
-            "Steps of maintenance that failed.",
-            of,
-            registry=registry,
-        )
-        self.heap = Gauge(
-            "zklake_stream_heap_used_bytes", "Heap in use in the driver's JVM.", registry=registry
-        )
+    PREFIX = "zklake_stream"
+
+    batches = counter("Batches folded.", *_CLUSTER)
+    events = counter("Events folded.", *_CLUSTER)
+    quarantined = counter("Records put in quarantine.", *_CLUSTER)
+    restarts = counter("Times the query had to be started again.", *_CLUSTER)
+    batch_seconds = histogram("Time one batch took.", *_CLUSTER, buckets=_SECONDS)
+    phase_seconds = histogram(
+        "Time one phase of a batch took.", *_CLUSTER, "phase", buckets=_SECONDS
+    )
+    freshness_seconds = histogram(
+        "From the watcher's sight of a batch's last event to its commit.",
+        *_CLUSTER,
+        buckets=_SECONDS,
+    )
+    seq = gauge("Last seq folded.", *_CLUSTER)
+    ready = gauge("1 while nothing is in the way.", *_CLUSTER)
+    records_behind = gauge("Records of the log not folded yet.", *_CLUSTER)
+    seconds_since_batch = gauge("Time since the last batch ended.", *_CLUSTER)
+    commits = counter("Delta commits.", *_TABLE)
+    rows = counter("Rows written, rewritten ones too.", *_TABLE)
+    log_files = gauge("Files in _delta_log.", *_TABLE)
+    files = gauge("Data files of the newest version.", *_TABLE)
+    bytes = gauge("Bytes in them.", *_TABLE)
+    maintenance_seconds = histogram(
+        "Time one step of maintenance took.", *_CLUSTER, "action", buckets=_SECONDS
+    )
+    maintenance_failures = counter("Steps of maintenance that failed.", *_CLUSTER)
+    heap_used_bytes = gauge("Heap in use in the driver's JVM.")
 
 
 class ClusterMetrics:
@@ -104,7 +57,7 @@ class ClusterMetrics:
     def __init__(self, metrics: StreamMetrics, cluster: str) -> None:
         self._all, self._cluster = metrics, cluster
         self.batch_ended_at = time.monotonic()
-        metrics.since_batch.labels(cluster).set_function(
+        metrics.seconds_since_batch.labels(cluster).set_function(
             lambda: time.monotonic() - self.batch_ended_at
         )
         for metric in (
@@ -127,7 +80,7 @@ class ClusterMetrics:
         if batch.last_seq is not None and batch.observed_at_ms is not None:
             metrics.seq.labels(cluster).set(batch.last_seq)
             age_s = (now_ms - batch.observed_at_ms) / 1000
-            metrics.freshness.labels(cluster).observe(max(0.0, age_s))
+            metrics.freshness_seconds.labels(cluster).observe(max(0.0, age_s))
 
     def count_phase(self, phase: str, seconds: float) -> None:
         """Count one phase of a batch."""
@@ -156,7 +109,7 @@ class ClusterMetrics:
 
     def show_behind(self, records: int) -> None:
         """Show how far the lake is behind the log."""
-        self._all.behind.labels(self._cluster).set(records)
+        self._all.records_behind.labels(self._cluster).set(records)
 
     def show_ready(self, is_ready: bool) -> None:
         """Show whether anything is in the way."""

@@ -28,6 +28,7 @@ from streaming.phases import Phases
 from streaming.tasks import LARGE, fold_in_tasks
 from streaming.trouble import explain
 from zklake.errors import LogError, OtherLog, ZklakeError
+from zklake.events.envelope import TXNLOG_ID
 from zklake.settings.names import looks_secret
 
 _log = structlog.get_logger()
@@ -149,6 +150,10 @@ class Run:
     def _find_start(self, partition: LogPartition) -> Progress:
         stream = self._stream
         self.progress = read_progress(stream.lake, stream.cluster, stream.topic)
+        if self.progress.log_id == TXNLOG_ID:
+            # All that the lake has was read from ZooKeeper's own files: any log may follow.
+            partition.find_bounds()
+            return accept_log(self.progress)
         try:
             check_log(partition, self.progress, stream.place)
         except OtherLog:

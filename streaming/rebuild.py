@@ -1,31 +1,68 @@
 """`zklake rebuild`: interval tables made anew from znode_events, in one commit each.
 
-The same fold as the stream's, over the whole log. Records that an older zklake had to set aside,
-because their version was newer than it could read, take their place.
+The same fold as the stream's, over the whole log. A large log is folded stretch by stretch, each in
+Spark tasks, while the driver walks what looks at several znodes. Records that an older zklake had
+to set aside, because their version was newer than it could read, take their place.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
+from streaming.division import Heads, Outcome, Step, gather
 from streaming.fold.cluster import ClusterFold
+from streaming.fold.group_folds import ZNODE_OPS
+from streaming.fold.part import PART_NAMES, WALKED_KINDS, PartStart, prepare_parts
 from streaming.fold.row import Row
 from streaming.fold.rules import Rules
 from streaming.lake.arrow_rows import make_arrow, make_arrow_of_tuples
-from streaming.lake.events import read_all
+from streaming.lake.events import (
+    Stretch,
+    list_stretches,
+    make_entries,
+    read_all,
+    read_healed,
+    read_rows,
+)
 from streaming.lake.horizon import read_ended, read_horizon
 from streaming.lake.lake import Lake
 from streaming.lake.progress import read_progress
 from streaming.lake.recall import recall_controller_znode, recall_intervals
 from streaming.lake.writer import Mark, Replacement
+from streaming.maintenance.thinning import THINNED, THINNED_MARK
 from zklake.errors import LakeError
 
 # After so many events what they made is written, so that memory holds.
 _EVENTS_HELD = 100_000
+# So many are divided between tasks at once.
+_STRETCH_ROWS = 500_000
+_PASSING_OPS = pa.array(sorted(ZNODE_OPS))
+_WALKED_KINDS = pa.array(sorted(WALKED_KINDS))
+
+
+# How many events of how many are folded.
+Count = Callable[[int, int], None]
+
+
+def _count_nothing(done: int, total: int) -> None:
+    """For whoever does not want to know."""
+
+
+class Tasks(NamedTuple):
+    """Who folds large logs: what each task makes of its part of a stretch."""
+
+    run: Callable[[PartStart, Stretch], list[Outcome]]
+    # From so many events on.
+    large: int
+    stretch_rows: int = _STRETCH_ROWS
 
 
 def rebuild(
@@ -33,7 +70,10 @@ def rebuild(
     names: Sequence[str],
     topic: str,
     say: Callable[[str], None],
+    *,
     rules: Rules | None = None,
+    tasks: Tasks | None = None,
+    count: Count = _count_nothing,
 ) -> dict[str, int]:
     """Make these tables anew, up to the watermark; returns the number of rows of each."""
     progress = read_progress(lake.path, lake.cluster, topic)
@@ -41,8 +81,9 @@ def rebuild(
         raise LakeError(
             f"the lake {lake.path}/{lake.cluster} holds no events yet: nothing to rebuild from"
         )
-    _refuse_ahead(lake, names, progress.log_id, progress.seq)
-    return _Rebuild(lake, names, rules or Rules()).run(Mark(progress.log_id, progress.seq), say)
+    refuse_ahead(lake, names, progress.log_id, progress.seq)
+    rebuilding = _Rebuild(lake, names, rules or Rules())
+    return rebuilding.run(Mark(progress.log_id, progress.seq), say, tasks, count)
 
 
 class _Rebuild:
@@ -76,19 +117,66 @@ class _Rebuild:
         if znode.horizon >= 0:
             recall_controller_znode(tables, self._fold, znode.horizon)
 
-    def run(self, mark: Mark, say: Callable[[str], None]) -> dict[str, int]:
+    def run(
+        self, mark: Mark, say: Callable[[str], None], tasks: Tasks | None, count: Count
+    ) -> dict[str, int]:
         """Fold the whole log, and put the tables in place."""
-        entries = read_all(self._lake.path, self._lake.cluster, mark.seq)
-        while held := [*itertools.islice(entries, _EVENTS_HELD)]:
-            self._fold.walk(held)
-            self._write_ended()
+        stretches = [] if tasks is None else self._list_stretches(mark.seq, tasks)
+        if tasks is None or not stretches:
+            self._fold_here(mark.seq, count)
+        else:
+            for number, stretch in enumerate(stretches, start=1):
+                say(f"folding part {number} of {len(stretches)} of the log in Spark tasks")
+                self._fold_divided(stretch, tasks)
+                count(sum(each.rows for each in stretches[:number]), sum(r.rows for r in stretches))
         self._fold.finish()
         self._write_ended(idle=True)
         self._write_open()
         for name, made in self._made.items():
             say(f"rebuilding {name}")
-            made.commit(mark)
+            # What is made anew has every round again.
+            made.commit(mark, [THINNED_MARK] if name in THINNED else [])
         return {name: made.rows for name, made in self._made.items()}
+
+    def _list_stretches(self, last_seq: int, tasks: Tasks) -> list[Stretch]:
+        """What to divide between tasks; nothing if the log is small, or read from two tables."""
+        place = (self._lake.path, self._lake.cluster)
+        if not set(PART_NAMES) & self._made.keys() or read_healed(*place):
+            return []
+        stretches = list_stretches(*place, last_seq, tasks.stretch_rows)
+        return stretches if sum(each.rows for each in stretches) >= tasks.large else []
+
+    def _fold_here(self, last_seq: int, count: Count) -> None:
+        place = (self._lake.path, self._lake.cluster)
+        total = sum(each.rows for each in list_stretches(*place, last_seq, _STRETCH_ROWS))
+        entries, done = read_all(*place, last_seq), 0
+        count(done, total)
+        while held := [*itertools.islice(entries, _EVENTS_HELD)]:
+            self._fold.walk(held)
+            self._write_ended()
+            done += len(held)
+            count(done, total)
+
+    def _fold_divided(self, stretch: Stretch, tasks: Tasks) -> None:
+        """Fold a stretch of the log in tasks, and beside them what looks at several znodes."""
+        start = prepare_parts(self._fold)
+        self._fold.divide(PART_NAMES)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(tasks.run, start, stretch)
+            for passed, entry, _ in _read_steps(self._lake, stretch):
+                if passed is not None:
+                    self._fold.pass_over(passed.seq, passed.observed_at_ms)
+                if entry is not None:
+                    self._fold.walk((entry,))
+            outcomes = running.result()
+        if refusals := [each.refusal for each in outcomes if each.refusal]:
+            raise LakeError(f"znode_events could not be folded in Spark tasks: {refusals[0]}")
+        made = gather(outcomes)
+        self._fold.take_over(made.changed)
+        for name, files in made.files.items():
+            if name in self._made:
+                self._made[name].add_files(files)
+        self._write_ended()
 
     def _write_ended(self, *, idle: bool = False) -> None:
         """Write the rows that have ended so far."""
@@ -120,7 +208,20 @@ class _Rebuild:
             self._made[name].add(make_arrow(TABLE_BY_NAME[name], late))
 
 
-def _refuse_ahead(lake: Lake, names: Sequence[str], log_id: str, seq: int) -> None:
+def _read_steps(lake: Lake, stretch: Stretch) -> Iterator[Step]:
+    """The way of the walk over a stretch of the log: what tasks fold is passed over."""
+    for rows in read_rows(lake.path, lake.cluster, stretch.after_seq, stretch.last_seq):
+        is_passed = pc.and_not(
+            pc.is_in(rows["op"], _PASSING_OPS), pc.is_in(rows["kind"], _WALKED_KINDS)
+        )
+        is_left = pc.invert(is_passed)
+        heads = Heads(*(rows[name] for name in ("kafka_offset", "seq", "observed_at_ms")))
+        numbers = pc.indices_nonzero(is_left).to_pylist()
+        entries = make_entries(rows.filter(is_left))
+        yield from heads.list_steps(numbers, ((entry, False) for entry in entries))
+
+
+def refuse_ahead(lake: Lake, names: Sequence[str], log_id: str, seq: int) -> None:
     """A table that a crash left ahead of znode_events would lose what only it knows."""
     for name in names:
         if reading.read_marker(lake.path, lake.cluster, name, log_id) > seq:

@@ -32,7 +32,7 @@ def build_daemon(
         settings.cluster,
         lambda inbox, floor: _open_session(settings, inbox, floor),
         lambda daemon: _open_log(settings, daemon, dry_run=dry_run, once=once, take_over=take_over),
-        _build_sealing(settings, keeps=not dry_run),
+        build_sealing(settings, keeps=not dry_run),
         _build_limits(settings, once=once),
         sampling=_build_plan(settings) if settings.watcher.sampling and not once else None,
         http=settings.watcher.http if serves else None,
@@ -80,9 +80,9 @@ def _open_log(
         replication_factor=settings.log.replication_factor,
         takeover_after_ms=settings.watcher.takeover_after_ms,
         take_over=take_over,
-        once=once,
+        once_patience_s=settings.watcher.once_patience_s if once else None,
         on_state=daemon.note_log,
-        on_abort=lambda: daemon.numbers.count("aborts"),
+        on_abort=daemon.metrics.aborts.inc,
         on_standby=daemon.note_standby,
         on_warning=lambda warning: warn("topic", warning=warning),
         stopping=daemon.stop.is_set,
@@ -90,7 +90,8 @@ def _open_log(
     )
 
 
-def _build_sealing(settings: Settings, *, keeps: bool) -> Sealing:
+def build_sealing(settings: Settings, *, keeps: bool = True) -> Sealing:
+    """What may leave the process, and under which hash key."""
     own = settings.watcher
     key = load_hash_key(own.hash_key_file, keeps=keeps)
     redactor = Redactor(key, own.publish_paths, own.redact_paths, own.publish_config_keys)

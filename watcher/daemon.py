@@ -21,7 +21,7 @@ from watcher.log.publisher import GaveUp
 from watcher.log.resume import Resume
 from watcher.loop import Edges, Limits, Loop, now_ms
 from watcher.messages import Message
-from watcher.metrics import Numbers, build_registry
+from watcher.metrics import WatcherMetrics
 from watcher.outlet import Log, Outlet
 from watcher.patience import Patience
 from watcher.release import Release
@@ -61,7 +61,8 @@ class Daemon:
         accept_cluster: bool = False,
     ) -> None:
         """`once_patience_s`: one complete look, giving up after so long without an answer."""
-        self.numbers = Numbers()
+        self.metrics = WatcherMetrics()
+        self._is_log_away = False
         self.stop = Event()
         # Set when draining has taken too long: nothing waits for Kafka any more.
         self.give_up = Event()
@@ -80,13 +81,14 @@ class Daemon:
 
     def note_standby(self) -> None:
         """Another watcher writes the log."""
-        self.numbers.state = "standby: another watcher is writing this log"
-        self.numbers.gauges["is_standby"] = 1
+        self.metrics.state = "standby: another watcher is writing this log"
+        self.metrics.is_standby.set(1)
         log.info("standby", cluster=self._cluster)
 
     def note_log(self, connected: bool, reason: str) -> None:
         """The log's Kafka went or came back; one line per change."""
-        self.numbers.gauges["log_connected"] = float(connected)
+        self._is_log_away = not connected
+        self.metrics.log_connected.set(connected)
         if connected:
             log.info("log connected", cluster=self._cluster)
         else:
@@ -94,9 +96,9 @@ class Daemon:
 
     def find_obstacle(self) -> str | None:
         """Why we are not ready; None when the log says all there is."""
-        if self.numbers.state != "in sync":
-            return self.numbers.state
-        return None if self.numbers.gauges.get("log_connected", 1) else "the log's Kafka is away"
+        if self.metrics.state != "in sync":
+            return self.metrics.state
+        return "the log's Kafka is away" if self._is_log_away else None
 
     # The life of the process.
 
@@ -108,7 +110,7 @@ class Daemon:
         if self._http is None:
             self._go_on()
             return
-        with serve_health(self._http, build_registry(self.numbers), self.find_obstacle) as address:
+        with serve_health(self._http, self.metrics.registry, self.find_obstacle) as address:
             log.info("starting", cluster=self._cluster, http=address)
             self._go_on()
 
@@ -135,8 +137,8 @@ class Daemon:
             except LogError as error:
                 if self._patience_s is not None:
                     raise
-                self.numbers.count("kafka_failures")
-                self.numbers.state = "the log's Kafka does not answer"
+                self.metrics.kafka_failures.inc()
+                self.metrics.state = "the log's Kafka does not answer"
                 log.warning("starting over", cluster=self._cluster, reason=str(error))
                 self.stop.wait(_RETRY_S)
             finally:
@@ -146,7 +148,7 @@ class Daemon:
         resume = kafka.open()
         if resume is None:
             return
-        self.numbers.gauges["is_standby"] = 0
+        self.metrics.is_standby.set(0)
         inbox = Inbox(self._limits.buffer_bytes)
         outlet = Outlet(kafka, on_done=lambda: inbox.put(()))
         chronicle, reason = self._resume(resume)
@@ -157,7 +159,7 @@ class Daemon:
         chronicle.begin(reason, now_ms())
         sampler, listen = self._make_sampler(inbox, chronicle.release)
         edges = Edges(inbox, session, outlet, listen)
-        loop = Loop(self.numbers, chronicle, edges, self._limits)
+        loop = Loop(self.metrics, chronicle, edges, self._limits)
         session.start()
         if sampler is not None:
             sampler.start()
@@ -170,6 +172,11 @@ class Daemon:
             session.close()
         try:
             loop.drain()
+        except LogError as error:
+            if self._patience_s is None or isinstance(error, Fenced):
+                raise
+            # The look itself is in the log; the next watcher infers what came after it.
+            log.warning("not published to the end", cluster=self._cluster, reason=str(error))
         finally:
             outlet.close(_DRAIN_S)
 
@@ -207,9 +214,9 @@ class Daemon:
         limit = self._limits.buffer_bytes // 4
         handover = Handover(inbox, lambda: release.meta.seq, lambda: release.bytes_waiting <= limit)
         if plan.bootstrap is not None:
-            return Sampler(plan, lambda: plan.bootstrap, handover, self.numbers), None
+            return Sampler(plan, lambda: plan.bootstrap, handover, self.metrics), None
         endpoints = Endpoints(plan.client)
-        return Sampler(plan, endpoints.bootstrap, handover, self.numbers), endpoints.note
+        return Sampler(plan, endpoints.bootstrap, handover, self.metrics), endpoints.note
 
     def _make_end(self, loop: Loop, session: ZooKeeperSession) -> Callable[[bool], bool]:
         """Told to stop; or asked for one complete look, and it is in the log."""
@@ -218,7 +225,7 @@ class Daemon:
         patience = Patience(self._patience_s)
 
         def is_over(published: bool) -> bool:
-            if not self.numbers.gauges.get("log_connected", 1):
+            if self._is_log_away:
                 patience.wait_for("the log's Kafka", LogError, "no answer")
             elif not (session.connected or loop.has_let_go):
                 patience.wait_for("ZooKeeper", ZooKeeperError, session.last_error)

@@ -27,10 +27,10 @@ _NOTHING_KNOWN = Row(0, 0, UNKNOWN_VERSION, 0, 0, unread=True)
 
 
 class Explanation(NamedTuple):
-    """Drafts in order: what the events could not tell, what each told, what the read adds."""
+    """Drafts in order: what the events could not tell, what each by_event, what the read adds."""
 
     before: list[Draft]
-    told: list[list[Draft]]
+    by_event: list[list[Draft]]
     after: list[Draft]
     row: Row | None
 
@@ -49,7 +49,7 @@ def explain(
 
     trusted: `row` is the state just before the first event. Else a gap lies between the two.
     reply None: nothing was read (a delete needs no read; or the connection broke first).
-    lost_origin: of what must have happened in sight though no event told it.
+    lost_origin: of what must have happened in sight though no event by_event it.
     """
     found = reply.stat if reply is not None and reply.error == OK else None
     before: list[Draft] = []
@@ -57,20 +57,20 @@ def explain(
     if events and not trusted:
         before = bridge(path, row, events, found, origin)
         state = before[-1].row if before else _uncounted(row, events, found)
-    told: list[list[Draft]] = []
+    by_event: list[list[Draft]] = []
     alive_from = _begin_of_life(events)
     for index, event in enumerate(events):
         life = found if index >= alive_from else None
-        drafts = _tell(path, state, event, life, lost_origin)
+        drafts = _draft_event(path, state, event, life, lost_origin)
         state = drafts[-1].row
-        told.append(drafts)
+        by_event.append(drafts)
     if reply is None:
-        return Explanation(before, told, [], state)
-    if found is not None and events and _is_told(state, found):
-        told[-1][-1] = _with_value(told[-1][-1], events[-1], reply.data, found)
-        return Explanation(before, told, [], row_of(found))
+        return Explanation(before, by_event, [], state)
+    if found is not None and events and _is_explained(state, found):
+        by_event[-1][-1] = _with_value(by_event[-1][-1], events[-1], reply.data, found)
+        return Explanation(before, by_event, [], row_of(found))
     after = difference(path, state, reply, origin)
-    return Explanation(before, told, after, after[-1].row if after else state)
+    return Explanation(before, by_event, after, after[-1].row if after else state)
 
 
 def difference(path: str, old: Row | None, reply: Reply, origin: Origin) -> list[Draft]:
@@ -139,7 +139,7 @@ def _begin_of_life(events: list[WatchEvent]) -> int:
     return first
 
 
-def _tell(
+def _draft_event(
     path: str, state: Row | None, event: WatchEvent, life: ZnodeStat | None, lost_origin: Origin
 ) -> list[Draft]:
     """The drafts of one watch event, its value still unknown."""
@@ -150,7 +150,7 @@ def _tell(
         czxid = life.czxid if life else (zxid or 0)
         owner = life.ephemeral_owner if life else 0
         row = Row(czxid, czxid, 0, 0, owner, unread=True)
-        return [*lost, _told("create", path, row, zxid or czxid or None)]
+        return [*lost, _draft_unread("create", path, row, zxid or czxid or None)]
     lost = [] if state is not None else [_born_unseen(path, lost_origin, None)]
     known = state or _NOTHING_KNOWN
     if event.type == DELETED:
@@ -161,14 +161,14 @@ def _tell(
     version = known.version if known.version == UNKNOWN_VERSION else known.version + 1
     owner = known.ephemeral_owner
     row = Row(known.czxid, zxid or 0, version, known.aversion, owner, True, known.unreadable)
-    return [*lost, _told("set", path, row, zxid)]
+    return [*lost, _draft_unread("set", path, row, zxid)]
 
 
-def _told(op: Op, path: str, row: Row, zxid: int | None) -> Draft:
+def _draft_unread(op: Op, path: str, row: Row, zxid: int | None) -> Draft:
     return Draft(op, path, "watch", "superseded", row.stat(), zxid, row=row)
 
 
-def _is_told(state: Row | None, found: ZnodeStat) -> bool:
+def _is_explained(state: Row | None, found: ZnodeStat) -> bool:
     """Do the events alone lead to what was read?"""
     if state is None or state.version != found.version:
         return False
@@ -179,7 +179,7 @@ def _with_value(draft: Draft, event: WatchEvent, data: bytes | None, found: Znod
     """The last event's version is the one that was read: its data is exact."""
     own = found.czxid if event.type == CREATED else found.mzxid
     zxid = event.zxid if event.zxid > 0 else own
-    # A told draft has no other fields than these.
+    # A by_event draft has no other fields than these.
     return Draft(
         draft.op, draft.path, "watch", "exact", publish_stat(found), zxid, None, None, data,
         row_of(found),

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import structlog
 
 from watcher.chronicle import Chronicle
-from watcher.coalescing import CoalescingChronicle
 from watcher.messages import Connected, Disconnected, Message, Reply, Tick
-from watcher.metrics import Numbers
+from watcher.metrics import Totals, WatcherMetrics
 from watcher.outlet import Outlet
 from watcher.read_timer import ReadTimer
 from watcher.zookeeper.inbox import Inbox
@@ -56,15 +55,15 @@ class Loop:
     """One stretch of watching."""
 
     def __init__(
-        self, numbers: Numbers, chronicle: Chronicle, edges: Edges, limits: Limits
+        self, metrics: WatcherMetrics, chronicle: Chronicle, edges: Edges, limits: Limits
     ) -> None:
         self.chronicle = chronicle
-        self._numbers = numbers
+        self._metrics, self._totals = metrics, Totals()
         self._inbox, self._session, self._outlet, self._listen = edges
         self._limits = limits
         self.has_let_go = False
-        self._reads = ReadTimer(numbers.reads)
-        start = self._told_at = time.monotonic()
+        self._reads = ReadTimer(metrics.read_seconds)
+        start = self._counted_at = time.monotonic()
         self._next_tick = start
         self._next_frame = start + limits.frame_interval_s
         self._next_audit = start + _AUDIT_PAUSE_S
@@ -81,7 +80,7 @@ class Loop:
         """Go on until it is over; raises what the outlet could not publish."""
         while not is_over(self._is_published()):
             pause = max(0.0, self._next_tick - time.monotonic())
-            self._take(self._inbox.take(pause))
+            self._handle(self._inbox.take(pause))
             if time.monotonic() >= self._next_tick:
                 self._tick(frame_wish())
             self._mind_the_buffer()
@@ -90,12 +89,14 @@ class Loop:
         """ZooKeeper is let go of: tell what was seen, and publish all there is."""
         # A change of the connection comes alone: the session's end stands behind the last events.
         while not self._inbox.is_empty:
-            self._take(self._inbox.take(0))
+            self._handle(self._inbox.take(0))
         while not self._is_drained():
-            self._take([])
+            self._handle([])
             time.sleep(_DRAIN_POLL_S)
+        # Raises when the last batch has failed: then nothing waits any more, either.
+        self._hand_over()
 
-    def _take(self, messages: list[Message]) -> None:
+    def _handle(self, messages: list[Message]) -> None:
         if messages:
             at_ms = now_ms()
             self._oldest = self._oldest or time.monotonic()
@@ -109,13 +110,13 @@ class Loop:
                 if isinstance(message, Disconnected):
                     self._was_in_sync = False
                     self._reads.forget()
-                if len(self.chronicle.requests) >= _SEND_AT:
+                if self.chronicle.waiting_requests >= _SEND_AT:
                     self._send()
             self._send()
         self._hand_over()
 
     def _send(self) -> None:
-        requests, self.chronicle.requests = self.chronicle.requests, []
+        requests = self.chronicle.take_requests()
         if requests:
             self._reads.ask(len(requests))
             self._session.send(requests)
@@ -123,21 +124,13 @@ class Loop:
     def _meet(self, message: Connected, recursive: bool) -> None:
         """A rolling upgrade may bring a server of another kind."""
         self._connected_at = time.monotonic()
-        self._numbers.count("connections")
-        if recursive != self.chronicle.recursive:
-            kind = Chronicle if recursive else CoalescingChronicle
-            successor = kind(
-                self.chronicle.release,
-                reads_in_flight=self._limits.reads_in_flight,
-                buffer_bytes=self._limits.buffer_bytes,
+        self._metrics.connections.inc()
+        if not recursive and self.chronicle.recursive:
+            log.warning(
+                "one-shot watches only: changes between two looks become one",
+                server=message.server,
             )
-            successor.succeed(self.chronicle)
-            self.chronicle = successor
-            if not recursive:
-                log.warning(
-                    "one-shot watches only: changes between two looks become one",
-                    server=message.server,
-                )
+        self.chronicle.watch_by(recursive=recursive)
 
     def _hand_over(self) -> None:
         """Give the outlet its next batch as soon as it has none."""
@@ -146,9 +139,9 @@ class Loop:
         if not self._outlet.is_idle:
             return
         if self._oldest_sent is not None:
-            self._numbers.latency.observe(time.monotonic() - self._oldest_sent)
+            self._metrics.commit_seconds.observe(time.monotonic() - self._oldest_sent)
             self._committed_seq = self._sent_seq
-            self._numbers.gauges["committed_seq"] = self._sent_seq
+            self._metrics.committed_seq.set(self._sent_seq)
             self._oldest_sent = None
         batch = self.chronicle.release.take()
         if batch is not None:
@@ -169,15 +162,15 @@ class Loop:
         self._pace_audit(now)
         if chronicle.release.bytes_waiting <= self._limits.buffer_bytes:
             chronicle.handle(Tick(), now_ms())
-            self._numbers.gauges["last_heartbeat_seconds"] = time.time()
+            self._metrics.last_heartbeat_seconds.set_to_current_time()
         self._send()
         self._hand_over()
-        self._tell()
+        self._report()
 
     def _pace_audit(self, now: float) -> None:
         rate = self._limits.audit_reads_per_second
-        self.chronicle.audit_allowance = rate
-        if rate and now >= self._next_audit and self.chronicle.scan is None:
+        self.chronicle.allow_audit_reads(rate)
+        if rate and now >= self._next_audit and self.chronicle.state.scan is None:
             self._next_audit = now + _AUDIT_PAUSE_S
             self.chronicle.want_audit()
 
@@ -189,14 +182,14 @@ class Loop:
         if waiting > self._limits.buffer_bytes and not self.has_let_go:
             self.has_let_go = True
             log.warning(
-                "buffer full: letting go of ZooKeeper",
+                "buffer full: disconnecting from ZooKeeper",
                 bytes=release.bytes_waiting,
                 unread=release.held_bytes,
             )
             self._session.let_go("backpressure")
         elif self.has_let_go and waiting <= self._limits.buffer_bytes // 2:
             self.has_let_go = False
-            log.info("buffer drained: back to ZooKeeper")
+            log.info("buffer drained: reconnecting to ZooKeeper")
             self._session.resume()
 
     def _is_drained(self) -> bool:
@@ -211,47 +204,53 @@ class Loop:
             self._goal_seq = chronicle.release.meta.seq
         return self._goal_seq is not None and self._committed_seq >= self._goal_seq
 
-    def _tell(self) -> None:
-        """Bring the numbers up to date, and say it when the log is complete again."""
-        chronicle, release, numbers = self.chronicle, self.chronicle.release, self._numbers
+    def _report(self) -> None:
+        """Bring the metrics up to date, and log it when the log is complete again."""
+        chronicle, tree, metrics = self.chronicle, self.chronicle.release.tree, self._metrics
         if chronicle.in_sync and not self._was_in_sync:
             seconds = round(time.monotonic() - self._connected_at, 3)
-            numbers.gauges["scan_seconds"] = seconds
-            log.info("in sync", znodes=len(release.tree), seconds=seconds)
-            if "/" not in release.tree:
+            metrics.scan_seconds.set(seconds)
+            log.info("in sync", znodes=len(tree), seconds=seconds)
+            if "/" not in tree:
                 log.warning(ROOT_MISSING)
         self._was_in_sync = chronicle.in_sync
-        numbers.state = _describe(chronicle, self.has_let_go)
-        numbers.events = release.counts
-        numbers.gaps.update(chronicle.gaps)
+        metrics.state = _describe(chronicle, self.has_let_go)
+        self._show_state()
+        self._count_totals()
+
+    def _show_state(self) -> None:
+        chronicle, release, metrics = self.chronicle, self.chronicle.release, self._metrics
+        metrics.zookeeper_connected.set(self._session.connected)
+        metrics.in_sync.set(chronicle.in_sync)
+        metrics.zxid.set(chronicle.zxid)
+        metrics.server_zxid.set(self._session.last_zxid_seen)
+        metrics.told_zxid.set(release.meta.zxid)
+        metrics.seq.set(release.meta.seq)
+        metrics.znodes.set(len(release.tree))
+        metrics.model_bytes.set(release.tree.size)
+        metrics.unreadable_znodes.set(len(release.unreadable))
+        metrics.inbox_bytes.set(self._inbox.waiting_bytes)
+        metrics.buffer_bytes.set(release.bytes_waiting)
+        metrics.unread_bytes.set(release.held_bytes)
+        metrics.events_waiting.set(release.waiting)
+        metrics.reads_in_flight.set(chronicle.in_flight)
+        metrics.coalescing.set(not chronicle.recursive)
+
+    def _count_totals(self) -> None:
+        chronicle, release, metrics = self.chronicle, self.chronicle.release, self._metrics
+        for labels, total in release.counts.items():
+            self._totals.follow(metrics.events.labels(*labels), total)
+        for reason, total in chronicle.gaps.items():
+            self._totals.follow(metrics.gaps.labels(reason), total)
+        self._totals.follow(metrics.missed_versions, release.missed_versions)
+        self._totals.follow(metrics.unseen_lives, release.unseen_lives)
+        self._totals.follow(metrics.audits, chronicle.state.audits)
+        self._totals.follow(metrics.audit_differences, chronicle.state.audit_differences)
         now = time.monotonic()
-        if chronicle.gap is not None:
-            reason = chronicle.gap.reason
-            numbers.gap_seconds[reason] = numbers.gap_seconds.get(reason, 0) + now - self._told_at
-        self._told_at = now
-        numbers.gauges.update(
-            zookeeper_connected=float(self._session.connected),
-            in_sync=float(chronicle.in_sync),
-            zxid=chronicle.zxid,
-            server_zxid=self._session.last_zxid_seen,
-            told_zxid=release.meta.zxid,
-            seq=release.meta.seq,
-            znodes=len(release.tree),
-            model_bytes=release.tree.size,
-            unreadable_znodes=len(release.unreadable),
-            inbox_bytes=self._inbox.waiting_bytes,
-            buffer_bytes=release.bytes_waiting,
-            unread_bytes=release.held_bytes,
-            events_waiting=release.waiting,
-            reads_in_flight=chronicle.in_flight,
-            coalescing=float(not chronicle.recursive),
-        )
-        numbers.counters.update(
-            missed_versions=release.missed_versions,
-            unseen_lives=release.unseen_lives,
-            audits=chronicle.audits,
-            audit_differences=chronicle.audit_differences,
-        )
+        gap = chronicle.state.gap
+        if gap is not None:
+            metrics.gap_seconds.labels(gap.reason).inc(now - self._counted_at)
+        self._counted_at = now
 
 
 def now_ms() -> int:
@@ -263,5 +262,5 @@ def _describe(chronicle: Chronicle, has_let_go: bool) -> str:
     if chronicle.in_sync:
         return "in sync" if "/" in chronicle.release.tree else ROOT_MISSING
     if has_let_go:
-        return "the buffer is full; ZooKeeper was let go of"
+        return "the buffer is full; disconnected from ZooKeeper"
     return "scanning the tree" if chronicle.connected else "ZooKeeper does not answer"

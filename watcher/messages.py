@@ -74,10 +74,10 @@ class Tick(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """What the watched brokers said; `on_told` runs once all of it has its seq."""
+    """What the watched brokers said; `on_released` runs once all of it has its seq."""
 
     samples: tuple[Sample, ...]
-    on_told: Callable[[], None]
+    on_released: Callable[[], None]
 
 
 Message = Connected | Disconnected | WatchEvent | Reply | Tick | Sampled

@@ -48,7 +48,7 @@ class KafkaLog:
         replication_factor: int | None,
         takeover_after_ms: int,
         take_over: bool,
-        once: bool,
+        once_patience_s: float | None,
         on_state: Callable[[bool, str], None],
         on_abort: Callable[[], None],
         on_standby: Callable[[], None],
@@ -59,7 +59,7 @@ class KafkaLog:
         self._address = (bootstrap, client, cluster)
         self._replication_factor = replication_factor
         self._takeover_after_ms, self._take_over = takeover_after_ms, take_over
-        self._once = once
+        self._patience_s = once_patience_s
         self._on_state, self._on_standby = on_state, on_standby
         self._on_warning, self._on_abort = on_warning, on_abort
         self._stopping, self._giving_up = stopping, giving_up
@@ -73,7 +73,7 @@ class KafkaLog:
             *self._address,
             takeover_after_ms=self._takeover_after_ms,
             take_over=self._take_over,
-            once=self._once,
+            once=self._patience_s is not None,
             on_standby=self._on_standby,
             stopping=self._stopping,
         )
@@ -84,6 +84,7 @@ class KafkaLog:
             on_state=self._on_state,
             on_abort=self._on_abort,
             stopping=self._giving_up,
+            patience_s=self._patience_s,
         )
         self._publisher.fence()
         self._publisher.publish(CLAIM)

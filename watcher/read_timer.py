@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from watcher.metrics import Latency
+from prometheus_client import Histogram
 
 
 class ReadTimer:
     """Counts what is asked and answered on one connection."""
 
-    def __init__(self, latency: Latency, clock: Callable[[], float] = time.monotonic) -> None:
-        self._latency = latency
+    def __init__(self, seconds: Histogram, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
         self._clock = clock
         self._unanswered = 0
         # Answers up to that of the request that is timed, itself included; 0: none is.
@@ -29,7 +29,7 @@ class ReadTimer:
         """So many are answered."""
         self._unanswered -= replies
         if 0 < self._ahead <= replies:
-            self._latency.observe(self._clock() - self._asked_at)
+            self._seconds.observe(self._clock() - self._asked_at)
         self._ahead = max(0, self._ahead - replies)
 
     def forget(self) -> None:

@@ -13,7 +13,8 @@ ZklakeError                 1   something failed; the message says what, where, 
 │   └── OtherLog           11   the lake was folded from another log
 ├── QueryError             12   a query is not allowed, wrong, or took too much
 │   └── QueryCancelled     14   who asked it is gone
-└── BusyError              13   too many ask at a time; the same query may be answered later
+├── BusyError              13   too many ask at a time; the same query may be answered later
+└── RunError               15   `zklake run` cannot start, or a part of it ended for good
 """
 
 from __future__ import annotations
@@ -101,3 +102,9 @@ class BusyError(ZklakeError):
     """Too many ask at a time; the same query may be answered later."""
 
     exit_code = 13
+
+
+class RunError(ZklakeError):
+    """`zklake run` cannot start, or a part of it ended for good."""
+
+    exit_code = 15

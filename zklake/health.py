@@ -48,7 +48,7 @@ def serve_health(
     except OSError as error:
         raise ZklakeError(
             f"cannot listen at {listen} ({error.strerror}): stop who does, or set another "
-            "address (watcher.http, stream.http, alerts.http)"
+            "address (watcher.http, stream.http, alerts.http, audit.http)"
         ) from error
     server = ProbeServer(taken, answer, patience)
     server.start()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from zklake.old_words import read_word
+
 _ENDS = {
-    "session_closed": "session ended",
+    "session_ended": "session ended",
     "migrated": "migrated to KRaft",
     "unreadable": "data became unreadable",
     "resync": "missing after a resync",
     "in_sync": "back in sync",
+    "progress": "moved on",
+    "emptied": "nothing left to read",
 }
 # With the member or topic that triggered it, and without one.
 _TRIGGERS = {
     "member_joined": ("{} joined", "a member joined"),
     "member_left": ("{} left", "a member left"),
-    # A crash and a clean stop look alike: the session is gone.
-    "session_expired": ("session of {} ended", "a session ended"),
+    "session_ended": ("session of {} ended", "a session ended"),
     "partitions_added": ("partitions added to {}", "partitions added"),
     "topic_changed": ("topic {} changed", "a topic changed"),
     # It came or went.
@@ -22,7 +25,17 @@ _TRIGGERS = {
     "owner_released": ("{} released a partition", "a partition was released"),
     "unknown": ("trigger unknown", "trigger unknown"),
 }
-_TRIGGER_KINDS = {"session_expired": "session ended", "owner_released": "partition released"}
+# How somebody left, where that is known.
+_EXITS = {"clean": "stopped cleanly", "crashed": "crashed"}
+_TRIGGER_KINDS = {"session_ended": "session ended", "owner_released": "partition released"}
+# What kept a group from reading: with who it was, and without.
+_HELD = {
+    "leader_away": ("no leader (broker {})", "no leader"),
+    "unowned": ("no owner after {}", "no owner"),
+    "owner_crashed": ("{} crashed", "its owner crashed"),
+    "owner_stuck": ("{} does not move on", "its owner does not move on"),
+    "unknown": ("not known", "not known"),
+}
 _COORDINATORS = {"zookeeper": "ZooKeeper", "kafka": "Kafka"}
 _OPERATIONS = {
     "preferred_election": "preferred leader election",
@@ -38,6 +51,8 @@ _GAPS = {
     "event_lost": "watch event lost",
     "seq_hole": "records missing from the log",
     "seq_repeat": "repeated records in the log",
+    "txnlog_hole": "transactions missing from ZooKeeper's files",
+    "txnlog_end": "ZooKeeper's files end",
 }
 _IRREGULAR = {"batch": "batches"}
 
@@ -57,22 +72,42 @@ def format_word(value: str) -> str:
     return value.replace("_", " ")
 
 
-def format_end(ended_by: str | None) -> str:
-    """Why a row ended; nothing while it has not."""
-    return "" if ended_by is None else _ENDS.get(ended_by, format_word(ended_by))
+def format_end(ended_by: str | None, exit_word: str | None = None) -> str:
+    """Why a row ended, and how somebody left, if that is known; nothing while it has not."""
+    if ended_by is None:
+        return ""
+    word = read_word(ended_by)
+    how = _EXITS.get(exit_word or "")
+    return _ENDS.get(word, format_word(word)) + (f", {how}" if how else "")
 
 
-def format_trigger(trigger: str, member: str | None = None, topic: str | None = None) -> str:
-    """What began a rebalance: `readers_c joined`."""
+def format_trigger(
+    trigger: str,
+    member: str | None = None,
+    topic: str | None = None,
+    exit_word: str | None = None,
+) -> str:
+    """What began a rebalance: `readers_c joined`; of a session's end also how its member left."""
+    trigger = read_word(trigger)
     word = format_word(trigger)
+    if trigger == "session_ended" and exit_word in _EXITS:
+        return f"{member or 'a member'} {_EXITS[exit_word]}"
     named, nameless = _TRIGGERS.get(trigger, (f"{word}: {{}}", word))
     who = member or topic
     # A name may hold braces: it is put in, never read as a format.
     return named.replace("{}", who) if who else nameless
 
 
+def format_held(held: str, member: str | None = None, broker_id: int | None = None) -> str:
+    """What kept a group from reading: `readers_c crashed`."""
+    named, nameless = _HELD.get(held, (format_word(held), format_word(held)))
+    who = str(broker_id) if broker_id is not None else member
+    return named.replace("{}", who) if who else nameless
+
+
 def format_trigger_kind(trigger: str) -> str:
     """A trigger as a heading, whoever it was: `Member joined`."""
+    trigger = read_word(trigger)
     return _TRIGGER_KINDS.get(trigger, format_word(trigger)).capitalize()
 
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+# What commands and pages read as a moment (delta_tables/asking/moments.py), for whoever asks.
+MOMENT_FORMS = (
+    "ISO 8601 (2026-11-16T03:12:00Z; UTC unless it has a time zone), a time of day (16:07: the "
+    "last one), a time ago (-15m, -1h30m, -2d) or now"
+)
+
 
 def write_time(at: datetime) -> str:
     """2026-11-16T03:12:00.250Z, without a fraction where it is none."""

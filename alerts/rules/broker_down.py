@@ -11,7 +11,7 @@ from delta_tables.live.tables import Tables
 from zklake.settings.alert_rules import BrokerDown
 
 _ABSENCES = """
-SELECT broker_id, left_at, back_at, ended_by, host
+SELECT broker_id, left_at, back_at, ended_by, exit, host
 FROM broker_flaps
 WHERE left_at IS NOT NULL AND (back_at IS NULL OR back_at >= {start})
 """
@@ -32,7 +32,7 @@ def find(tables: Tables, rule: BrokerDown, span: Span) -> list[Spell]:
                 row["left_at"],
                 end,
                 write_ms(row["left_at"]),
-                evidence={"ended_by": row["ended_by"], "host": row["host"]},
+                evidence={name: row[name] for name in ("ended_by", "exit", "host")},
             )
         )
     return spells

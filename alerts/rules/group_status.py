@@ -15,7 +15,8 @@ from zklake.settings.alert_rules import GroupStatus
 # is committed) leave nothing to complain of.
 _SPELLS = f"""
 WITH told AS (
-  SELECT coordinator, group_id, topic, partition, lag, valid_from_at, valid_from_seq,
+  SELECT coordinator, group_id, topic, partition, coalesce(lag_max, lag) AS lag, valid_from_at,
+    valid_from_seq,
     CASE WHEN is_open THEN NULL ELSE valid_to_at END AS ended_at,
     coalesce(valid_to_at, TIMESTAMP '2261-01-01T00:00:00Z') AS until_at,
     {write_severity("status")} AS rank

@@ -50,7 +50,8 @@ def find(tables: Tables, rule: PipelineStale, span: Span) -> list[Spell]:
             evidence={"last_event_at": write_time(row["last_at"])},
         )
         for row in tables.ask(sql, "znode_events")
-        if row["next_at"] is None or row["next_at"] >= span.start
+        # Records without a time that can be believed do not tell how old they are.
+        if row["last_at"] is not None and (row["next_at"] is None or row["next_at"] >= span.start)
     ]
 
 

@@ -106,7 +106,7 @@ def _list_reigns(world: World) -> Series:
         "registered_at": time_sql("from_ms"),
         "fold_state": _when_open(_REIGN_STATE),
     }
-    return Series(CONTROLLER, 1, 1, columns, ended_by="session_closed")
+    return Series(CONTROLLER, 1, 1, columns, ended_by="session_ended")
 
 
 def _list_gaps() -> Series:
@@ -198,7 +198,7 @@ def _list_rebalances(world: World) -> Series:
     size = world.size
     member = name_member(world, "k", f"r % {size.members}")
     trigger = (
-        "CASE r % 4 WHEN 0 THEN 'member_joined' WHEN 1 THEN 'session_expired' "
+        "CASE r % 4 WHEN 0 THEN 'member_joined' WHEN 1 THEN 'session_ended' "
         "WHEN 2 THEN 'member_left' ELSE 'owner_released' END"
     )
     columns = {

@@ -31,7 +31,7 @@ scrape_configs:
   counts the series that are missing.
 - **Two coordinators.** The other exporters know no coordinator. A group that both ZooKeeper and
   Kafka keep is one group there, and the larger committed offset of each partition counts.
-- **Names.** Groups and topics are told by their names as they are, whatever is in them.
+- **Names.** Groups and topics are labelled with their names as they are, whatever is in them.
 - The watcher and the stream have metrics of their own, at their health addresses:
   [operations](operations.md).
 """
@@ -47,7 +47,7 @@ def _describe_set(one: MetricSet) -> str:
     lines += ["| metric | type | labels | says |", "|---|---|---|---|"]
     lines += [_describe_family(family) for family in one.families]
     if one.lacks:
-        lines += ["", "Not told:", "", *(f"- `{name}`: {why}." for name, why in one.lacks)]
+        lines += ["", "Not exported:", "", *(f"- `{name}`: {why}." for name, why in one.lacks)]
     return "\n".join([*lines, ""])
 
 

@@ -19,7 +19,7 @@ TEXT, OPENMETRICS = CONTENT_TYPE_PLAIN_0_0_4, openmetrics.CONTENT_TYPE_LATEST
 _END = b"# EOF\n"
 
 
-class _Told(Collector):
+class _Collected(Collector):
     def __init__(self, metrics: Iterable[Metric]) -> None:
         self._metrics = metrics
 
@@ -40,11 +40,11 @@ def write_metrics(
     form: str,
 ) -> bytes:
     """The text of these families, without its end: more may follow."""
-    told = _Told(_fill(families, cluster, things))
+    collected = _Collected(_fill(families, cluster, things))
     if form == OPENMETRICS:
-        text: bytes = openmetrics.generate_latest(told)  # type: ignore[no-untyped-call]
+        text: bytes = openmetrics.generate_latest(collected)  # type: ignore[no-untyped-call]
         return text.removesuffix(_END)
-    return generate_latest(told)
+    return generate_latest(collected)
 
 
 def write_end(form: str) -> bytes:

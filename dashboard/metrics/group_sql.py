@@ -17,8 +17,7 @@ LAG = f"""
 SELECT coordinator, group_id, topic, partition, owner, owner_member_id, {_COMMITTED}, committed_at,
   lag, raw_lag, lag_seconds, {write_severity("status")} AS severity, retention_share,
   CASE WHEN coordinator = 'zookeeper' THEN raw_lag END AS zookeeper_lag
-FROM offset_lag
-WHERE is_open
+FROM lag_now
 """  # noqa: S608
 # Nobody samples log ends: what was committed and owned is still known. 0.7 had other partitions.
 UNSAMPLED = f"""

@@ -10,7 +10,7 @@ OWN = MetricSet(
     name="zklake",
     title="Our own names",
     says='Roll-ups by group; each partition too with `detail = "partitions"`. What is not known '
-    "is no sample. A group that both ZooKeeper and Kafka keep is told once for each `coordinator`.",
+    "is no sample. A group that both ZooKeeper and Kafka keep counts once for each `coordinator`.",
     families=(*GROUPS, *PARTITIONS, *ABOUT_CLUSTER, *PIPELINE, LEFT_OUT),
     is_merged=False,
 )

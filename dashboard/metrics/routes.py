@@ -23,17 +23,18 @@ def list_metric_routes(tables: Tables, pulse: PulseTaker, options: Options) -> l
 
     def answer(request: Request, names: Sequence[str]) -> Response:
         form = choose_form(request.headers.get("accept", ""))
-        tables.look()
         try:
-            text = scrape(tables, pulse.take(), options.metrics, names, form)
+            text = tables.read(
+                lambda still: scrape(still, pulse.take(still), options.metrics, names, form)
+            )
         except ZklakeError as error:
             return PlainTextResponse(f"{error}\n", 503)
         return Response(text, headers={"content-type": form})
 
-    async def tell_all(request: Request) -> Response:
+    async def answer_all(request: Request) -> Response:
         return await run_in_threadpool(answer, request, options.metrics.sets)
 
-    async def tell_one(request: Request) -> Response:
+    async def answer_one(request: Request) -> Response:
         name = request.path_params["name"]
         if name not in SET_BY_NAME:
             return PlainTextResponse(
@@ -41,4 +42,4 @@ def list_metric_routes(tables: Tables, pulse: PulseTaker, options: Options) -> l
             )
         return await run_in_threadpool(answer, request, (name,))
 
-    return [Route("/metrics", tell_all), Route("/metrics/{name}", tell_one)]
+    return [Route("/metrics", answer_all), Route("/metrics/{name}", answer_one)]

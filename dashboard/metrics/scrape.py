@@ -38,8 +38,8 @@ def scrape(
         text, left = _write_set(tables, pulse, options, SET_BY_NAME[name], form)
         parts.append(text)
         left_out.append((name, left))
-    told: Things = {"left_out": left_out}
-    parts.append(write_metrics([LEFT_OUT], tables.cluster, told, form))
+    counted: Things = {"left_out": left_out}
+    parts.append(write_metrics([LEFT_OUT], tables.cluster, counted, form))
     return b"".join((*parts, write_end(form)))
 
 

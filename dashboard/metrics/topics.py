@@ -15,8 +15,7 @@ WHERE is_open AND entity_type = 'topics' AND config_key = 'cleanup.policy'
 """
 _ENDS = """
 SELECT topic, partition, log_start_offset, log_end_offset
-FROM log_ends
-WHERE is_open
+FROM log_ends_now
 ORDER BY topic, partition
 """
 # A sum in which partitions are missing would say that the log shrank.
@@ -26,8 +25,7 @@ SELECT topic,
     AS log_start_offset,
   CASE WHEN count(log_end_offset) = count(*) THEN sum(CAST(log_end_offset AS DOUBLE)) END
     AS log_end_offset
-FROM log_ends
-WHERE is_open
+FROM log_ends_now
 GROUP BY topic
 ORDER BY topic
 """
@@ -87,12 +85,12 @@ def read_topics(tables: Tables, is_wanted: Callable[[str], bool]) -> list[Topic]
 
 def list_ends(tables: Tables, is_wanted: Callable[[str], bool]) -> list[Ends]:
     """The ends of every partition's log."""
-    return [Ends(**row) for row in tables.ask(_ENDS, "log_ends") if is_wanted(row["topic"])]
+    return [Ends(**row) for row in tables.ask(_ENDS, "log_ends_now") if is_wanted(row["topic"])]
 
 
 def sum_ends(tables: Tables, is_wanted: Callable[[str], bool]) -> list[Ends]:
     """The same by topic."""
-    rows = tables.ask(_TOPIC_ENDS, "log_ends")
+    rows = tables.ask(_TOPIC_ENDS, "log_ends_now")
     return [Ends(partition=None, **row) for row in rows if is_wanted(row["topic"])]
 
 

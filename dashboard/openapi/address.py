@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from dashboard.openapi.params import Param
-from dashboard.openapi.shapes import Named, Shape
+from dashboard.openapi.shapes import Compiled
 
 _JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
-ERROR = Named("Error", {"error": str})
+
+
+class Error(msgspec.Struct, forbid_unknown_fields=True):
+    """Every answer below /api/ that is no 200."""
+
+    error: str
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes with one status; text where no shape is said."""
+    """What comes with one status; text where no type is said."""
 
     says: str
-    shape: Shape = str
+    type: Any = str
+    # Types that its description refers to, and it does not.
+    others: tuple[Any, ...] = ()
     media_types: tuple[str, ...] = (TEXT,)
 
 
@@ -37,11 +47,11 @@ class Address:
     is_open: bool = False
 
 
-def answer_json(says: str, shape: Shape) -> Answer:
+def answer_json(says: str, answer: Compiled) -> Answer:
     """An answer in JSON."""
-    return Answer(says, shape, (_JSON,))
+    return Answer(says, answer.type, answer.others, (_JSON,))
 
 
 def fail(says: str) -> Answer:
     """An error as the JSON addresses tell it."""
-    return answer_json(says, ERROR)
+    return answer_json(says, Compiled(Error))

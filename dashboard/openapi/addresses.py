@@ -9,10 +9,9 @@ from typing import Any
 from dashboard.dialects.burrow.description import describe_burrow
 from dashboard.metrics.description import METRIC_ADDRESSES
 from dashboard.openapi.address import Address, Answer, answer_json, fail
-from dashboard.openapi.shapes import Named
+from dashboard.openapi.shapes import Compiled
 from dashboard.page import Page
 from dashboard.pages import PAGES
-from dashboard.pulse import Pulse
 
 _OTHERS: tuple[Address, ...] = (
     Address(
@@ -20,7 +19,7 @@ _OTHERS: tuple[Address, ...] = (
         "openapi",
         "This description",
         "OpenAPI 3.1.",
-        {200: answer_json("The document.", dict[str, Any])},
+        {200: answer_json("The document.", Compiled(dict[str, Any]))},
     ),
     Address(
         "/healthz",
@@ -54,15 +53,15 @@ def list_addresses() -> tuple[Address, ...]:
 def _describe_page(page: Page) -> Address:
     # A page's file says what it is for.
     says = cleandoc(modules[page.load.__module__].__doc__ or "").partition("\n\n")[0]
-    shape = Named(f"{page.name.capitalize()}Answer", {**page.answer, "pulse": Pulse})
     return Address(
         f"/api/{page.name}",
         page.name,
         page.title,
         says,
         {
-            200: answer_json("What the page shows.", shape),
+            200: answer_json("What the page shows.", page.compiled),
             400: fail("A parameter is unknown, missing, or not as described."),
+            404: fail("It names a group, a topic or a broker that was never seen."),
             503: fail("The lake cannot be read, or too many ask at a time."),
         },
         page.all_params,

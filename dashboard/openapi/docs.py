@@ -8,8 +8,9 @@ from typing import Any
 from dashboard.openapi.document import build_document
 from dashboard.openapi.shapes import Schema
 from delta_tables.catalog import TABLE_BY_NAME
+from zklake.times import MOMENT_FORMS
 
-_HEAD = """# The JSON API
+_HEAD = f"""# The JSON API
 
 Made from the pages and their answers by `make docs`; do not edit.
 
@@ -20,13 +21,13 @@ make a client of it. Nothing here writes.
 - A password or a token of the settings is asked for as on the pages: `Authorization: Basic …` or
   `Bearer …`; without one the answer is 401, with another site's browser 403, under a name that the
   settings do not have 421.
-- Below `/api/`, every answer that is no 200 is `{"error": "what to do about it"}`: 400 where a
+- Below `/api/`, every answer that is no 200 is `{{"error": "what to do about it"}}`: 400 where a
   parameter is unknown, said twice, missing or not as described, 404 where there is no such address,
   503 where the lake cannot be read.
 - Times are RFC 3339 in UTC. What is not known is null.
 - Every answer of a page has a `pulse`: how fresh what it tells is.
 - A time range is `last=15m` (1h, 7d and the like; an hour when nothing is said), or `from` and
-  `to`: ISO 8601, `16:07` (the last one), `-15m` or `now`.
+  `to`: {MOMENT_FORMS}.
 """
 _ANSWER = "Answer"
 _SPAN = ("last", "from", "to")
@@ -42,8 +43,8 @@ def describe() -> str:
     parts = [_HEAD, *(_describe_address(path, one["get"], shapes) for path, one in paths)]
     parts.append("# Shapes\n")
     for name, schema in sorted(shapes.items()):
-        if name not in TABLE_BY_NAME and not name.endswith(_ANSWER):
-            parts.append(f"## {name}\n\n{_write_fields(schema)}")
+        if name not in TABLE_BY_NAME and not name.endswith(_ANSWER) and not _has_place(name):
+            parts.append(f"## {name}\n\n{_write_fields(schema, shapes)}")
     return "\n".join(parts)
 
 
@@ -58,8 +59,8 @@ def _describe_address(path: str, get: dict[str, Any], shapes: dict[str, Schema])
     if media_type.startswith("text/"):
         return "\n".join([*lines, f"The answer is text. {_list_statuses(get)}", ""])
     schema = content["schema"]
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return "\n".join([*lines, _write_fields(shapes[name] if name else schema)])
+    name = _read_name(schema)
+    return "\n".join([*lines, _write_fields(shapes[name] if name else schema, shapes)])
 
 
 def _list_statuses(get: dict[str, Any]) -> str:
@@ -72,30 +73,41 @@ def _describe_param(param: dict[str, Any]) -> str:
     return f"| `{param['name']}` | {_name_type(param['schema'])} | {param['description']}{must} |"
 
 
-def _write_fields(schema: Schema) -> str:
-    fields = list(_list_fields(schema, ""))
+def _write_fields(schema: Schema, shapes: dict[str, Schema]) -> str:
+    fields = list(_list_fields(schema, shapes, ""))
     if not fields:
         return f"The answer is {_name_type(schema)}.\n"
     return "\n".join(["| field | type | says |", "|---|---|---|", *fields, ""])
 
 
-def _list_fields(schema: Schema, prefix: str) -> Iterator[str]:
+def _list_fields(schema: Schema, shapes: dict[str, Schema], prefix: str) -> Iterator[str]:
     for name, field in schema.get("properties", {}).items():
         says = field.get("description", "").replace("|", "\\|")
         yield f"| `{prefix}{name}` | {_name_type(field)} | {says} |"
-        is_list, objects = _find_objects(field)
-        yield from _list_fields(_merge(objects), f"{prefix}{name}{'[]' if is_list else ''}.")
+        is_list, names = _find_objects(field)
+        inner = _merge([shapes[name] for name in names])
+        yield from _list_fields(inner, shapes, f"{prefix}{name}{'[]' if is_list else ''}.")
 
 
-def _find_objects(schema: Schema) -> tuple[bool, list[Schema]]:
-    """The forms of the object that a field holds, and whether it is a list of them."""
+def _find_objects(schema: Schema) -> tuple[bool, list[str]]:
+    """The objects told in their place that a field holds, and whether it is a list of them."""
     if schema.get("type") == "array":
         return True, _find_objects(schema.get("items", {}))[1]
     found = [_find_objects(one) for one in schema.get("anyOf", ())]
     if found:
         is_list = any(one[0] for one in found)
-        return is_list, [schema for _, schemas in found for schema in schemas]
-    return False, [schema] if "properties" in schema else []
+        return is_list, [name for _, names in found for name in names]
+    name = _read_name(schema)
+    return False, [name] if _has_place(name) else []
+
+
+def _read_name(schema: Schema) -> str:
+    return str(schema.get("$ref", "")).rpartition("/")[2]
+
+
+def _has_place(name: str) -> bool:
+    """Objects that pages give no name are called by their place: told there, and not apart."""
+    return "." in name
 
 
 def _merge(objects: list[Schema]) -> Schema:
@@ -114,8 +126,8 @@ def _merge(objects: list[Schema]) -> Schema:
 
 
 def _name_type(schema: Schema) -> str:
-    if "$ref" in schema:
-        return _link(schema["$ref"].rpartition("/")[2])
+    if name := _read_name(schema):
+        return "object" if _has_place(name) else _link(name)
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(_name_type(one) for one in schema["anyOf"]))
     if "enum" in schema:

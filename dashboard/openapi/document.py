@@ -18,7 +18,7 @@ _ABOUT = (
 # What the Guard says, at whichever address.
 _REFUSALS = {
     401: "The password or token is missing, or wrong.",
-    403: "Another site made the browser ask, or SQL is asked where it is switched off.",
+    403: "Another site made the browser ask, or SQL is asked by a viewer or where it is off.",
     421: "The Host is a name that is not among dashboard.allowed_hosts.",
     429: "Too many wrong logins came from this address.",
 }
@@ -82,6 +82,8 @@ def _write_param(param: Param, named: dict[str, Schema]) -> dict[str, Any]:
 
 
 def _write_answer(answer: Answer, named: dict[str, Schema]) -> dict[str, Any]:
-    schema = write_schema(answer.shape, named)
+    for other in answer.others:
+        write_schema(other, named)
+    schema = write_schema(answer.type, named)
     content = {media_type: {"schema": schema} for media_type in answer.media_types}
     return {"description": answer.says, "content": content}

@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-from dashboard.times import LAST_FORMS, LAST_PATTERN, MOMENT_FORMS, MOMENT_PATTERN
+from dashboard.times import LAST_FORMS, LAST_PATTERN, MOMENT_PATTERN
 from zklake.errors import QueryError
+from zklake.times import MOMENT_FORMS
 
 # An error shows what was asked, but not a page of it.
 _SHOWN = 100

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from dashboard.openapi.shapes import Either, Instant, Named, Shape, choose, say
@@ -24,32 +26,41 @@ _SCALARS: dict[str, Any] = {
     "BINARY": bytes,
 }
 _ARRAY = re.compile(r"ARRAY<(.+)>")
-_MAP = re.compile(r"MAP<\w+, (.+)>")
+_MAP = re.compile(r"MAP<(\w+), (.+)>")
+# Of plain values.
+_STRUCT = re.compile(r"STRUCT<([^<>]+)>")
 # Columns that hold one of a few words; the catalogue names them in the comment.
 WORDS: dict[str, tuple[str, ...]] = {
     "coordinator": ("zookeeper", "kafka"),
     "status": ORDER,
     "lag_quality": ("exact", "interpolated", "extrapolated", "unknown"),
     "outcome": ("settled", "failed", "ongoing"),
+    "held": ("leader_away", "unowned", "owner_crashed", "owner_stuck", "unknown"),
     "trigger": (
         "member_joined",
         "member_left",
-        "session_expired",
+        "session_ended",
         "partitions_added",
         "topic_changed",
         "topic_matched",
         "owner_released",
         "unknown",
     ),
+    "exit": ("clean", "crashed", "unknown"),
+    "trigger_exit": ("clean", "crashed", "unknown"),
     "operation": ("reassignment", "preferred_election", "topic_deletion"),
     "entity_type": ("topics", "clients", "users", "brokers", "ips"),
 }
 _VIEWS = {view.name: view for view in VIEWS}
+_DESCRIBED: dict[str, Named] = {}
 
 
 def describe_table(table: Table) -> Named:
-    """A row of a table with all its columns."""
-    return Named(table.name, {one.name: _describe_column(table, one) for one in table.columns})
+    """A row of a table with all its columns; the same each time, for a name stands for one type."""
+    if table.name not in _DESCRIBED:
+        columns = {one.name: _describe_column(table, one) for one in table.columns}
+        _DESCRIBED[table.name] = Named(table.name, columns)
+    return _DESCRIBED[table.name]
 
 
 def describe_rows(sql: str, /, **made: Shape) -> dict[str, Shape]:
@@ -58,7 +69,7 @@ def describe_rows(sql: str, /, **made: Shape) -> dict[str, Shape]:
     for column in list_columns(sql.format_map(_Anything())):
         shape = made.pop(column.name, None)
         if shape is None:
-            assert column.source is not None, f"the shape of {column.name} is not said"
+            assert column.source is not None, _say_missing(column.name)
             shape = _find_column(*column.source)
         fields[column.name] = shape
     assert not made, f"not selected: {', '.join(made)}"
@@ -80,10 +91,17 @@ class _Anything(dict[str, str]):
 def _find_column(source: str, name: str) -> Shape:
     if source in _VIEWS:
         view = next(one for one in list_columns(_VIEWS[source].sql) if one.name == name)
-        assert view.source is not None, f"the shape of {source}.{name} is not said"
-        return _find_column(*view.source)
+        # What a view makes of a column under its name has its shape.
+        known = view.source or _find_namesake(source, name)
+        assert known is not None, _say_missing(name, source)
+        return _find_column(*known)
     table = TABLE_BY_NAME[source]
     return _describe_column(table, next(one for one in table.columns if one.name == name))
+
+
+def _find_namesake(view: str, name: str) -> tuple[str, str] | None:
+    inputs = (one for one in _VIEWS[view].inputs if name in TABLE_BY_NAME[one].names)
+    return next(((one, name) for one in inputs), None)
 
 
 def _describe_column(table: Table, column: Column) -> Shape:
@@ -95,10 +113,18 @@ def _describe_column(table: Table, column: Column) -> Shape:
     return say(type_ if column.required else type_ | None, column.comment)
 
 
+def _say_missing(name: str, source: str | None = None) -> str:
+    whole = name if source is None else f"{source}.{name}"
+    return f'nobody says what {whole} is: describe_rows(sql, {name}=say(int, "what it means"))'
+
+
 def _read_type(text: str) -> Any:
     if array := _ARRAY.fullmatch(text):
         return list[_read_type(array[1])]  # type: ignore[misc]
     if pairs := _MAP.fullmatch(text):
-        # Whatever the keys are, in JSON they are text.
-        return dict[str, _read_type(pairs[1])]  # type: ignore[misc]
+        # In JSON the keys are text, whatever they are.
+        return dict[_read_type(pairs[1]), _read_type(pairs[2])]  # type: ignore[misc]
+    if struct := _STRUCT.fullmatch(text):
+        types = {_SCALARS[field.partition(": ")[2]] for field in struct[1].split(", ")}
+        return dict[str, reduce(or_, sorted(types, key=str), None)]  # type: ignore[misc]
     return _SCALARS[text]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dashboard.page import Page
 from dashboard.pages import (
+    alerts,
     at,
+    broker,
     brokers,
     changes,
     group,
     groups,
+    migration,
     overview,
     quality,
     rebalances,
+    search,
     sql,
     topic,
     topics,
@@ -26,9 +30,13 @@ PAGES: tuple[Page, ...] = (
     topics.PAGE,
     topic.PAGE,
     brokers.PAGE,
+    broker.PAGE,
     changes.PAGE,
+    alerts.PAGE,
     at.PAGE,
     why.PAGE,
+    migration.PAGE,
     sql.PAGE,
+    search.PAGE,
     quality.PAGE,
 )

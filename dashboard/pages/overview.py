@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
 from dashboard.lives import list_lives
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Maybe
 from dashboard.page import Asked, Data, Page
-from dashboard.pages.groups import GROUP, READS, STATUS_COUNT, count_statuses, list_groups
+from dashboard.pages.groups import (
+    GROUP_WITH_LINE,
+    READS,
+    STATUS_COUNT,
+    add_lines,
+    count_statuses,
+    draw_lag_lines,
+    list_groups,
+)
 from dashboard.recent_events import RECENT_EVENT, list_recent
 from dashboard.series import SERIES, load_lag
 from delta_tables.live.tables import Row
@@ -22,6 +32,7 @@ _READS = (
     "config_history",
     "log_gaps",
     "log_ends",
+    "consumption_pauses",
 )
 _WORST = 8
 
@@ -49,7 +60,7 @@ SELECT group_id
 FROM offset_lag
 WHERE {overlap}
 GROUP BY group_id
-ORDER BY max(lag) DESC NULLS LAST, group_id
+ORDER BY max(coalesce(lag_max, lag)) DESC NULLS LAST, group_id
 LIMIT 6
 """
 
@@ -67,10 +78,10 @@ def load(asked: Asked) -> Data:
         "controller": next(iter(tables.query(_CONTROLLER, "controller")), None),
         "partitions": next(iter(tables.query(_PARTITIONS, "partition_health")), None),
         "groups": {"total": len(groups), "statuses": count_statuses(groups)},
-        "worst": _find_worst(groups),
+        "worst": add_lines(asked, _find_worst(groups)),
         "lag": _load_lag(asked),
         "gaps": tables.query(_GAPS, "log_gaps"),
-        "recent": list_recent(tables, asked.span, lives),
+        "recent": list_recent(tables, asked.span, lives, asked.now),
     }
 
 
@@ -88,9 +99,12 @@ def _find_missing(lives: list[Row]) -> list[int]:
 def _load_lag(asked: Asked) -> Data:
     most = asked.tables.query(_MOST.format(overlap=asked.span.write_overlap()), "offset_lag")
     names = ", ".join(quote(row["group_id"]) for row in most) or "''"
-    return load_lag(
-        asked.tables, asked.span, f"group_id IN ({names})", lambda row: str(row["group_id"])
-    )
+    return load_lag(asked.tables, asked.span, f"group_id IN ({names})", "group_id")
+
+
+def draw(asked: Asked, data: Data) -> dict[str, Markup]:
+    """The small lines of the groups that need attention."""
+    return draw_lag_lines(data["worst"])
 
 
 PAGE = Page(
@@ -98,6 +112,7 @@ PAGE = Page(
     "Overview",
     load,
     _READS,
+    draw,
     answer={
         "brokers": {"up": list[int], "down": list[int]},
         "controller": Maybe(describe_rows(_CONTROLLER)),
@@ -112,7 +127,7 @@ PAGE = Page(
             )
         ),
         "groups": {"total": int, "statuses": [STATUS_COUNT]},
-        "worst": [GROUP],
+        "worst": [GROUP_WITH_LINE],
         "lag": SERIES,
         "gaps": [describe_rows(_GAPS)],
         "recent": [RECENT_EVENT],

@@ -1,11 +1,11 @@
-"""Data quality: coverage gaps, quarantined records, and how recent each table is."""
+"""Data quality: what the auditor found, gaps, quarantined records, and how recent each table is."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
+from dashboard.audited import Audited, ask_auditor
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, choose, say
 from dashboard.page import Asked, Data, Page
@@ -37,14 +37,16 @@ _SHOWN_BYTES = 200
 
 
 def load(asked: Asked) -> Data:
-    """Gaps of the range, all that is in quarantine, and every table."""
+    """The last audit, gaps of the range, all that is in quarantine, and every table."""
     tables = asked.tables
     gaps = tables.query(_GAPS.format(overlap=asked.span.write_overlap()), "log_gaps")
     latest = [
         {**row, "record": (row["record"] or b"")[:_SHOWN_BYTES].decode(errors="backslashreplace")}
         for row in tables.query(_LATEST, "quarantine")
     ]
+    auditor = asked.options.audit_http
     return {
+        "audit": ask_auditor(auditor, asked.options.cluster) if auditor else None,
         "gaps": gaps,
         "quarantined": tables.query(_QUARANTINED, "quarantine"),
         "latest": latest,
@@ -56,8 +58,8 @@ def load(asked: Asked) -> Data:
 
 
 def _measure(asked: Asked, name: str) -> Row:
-    delta = asked.tables.get(name)
-    if delta is None:
+    columns = asked.tables.list_files(name)
+    if columns is None:
         return {
             "table": name,
             "version": None,
@@ -67,8 +69,6 @@ def _measure(asked: Asked, name: str) -> Row:
             "files": 0,
             "bytes": 0,
         }
-    actions: Any = delta.get_add_actions(flatten=True)
-    columns = {one: actions.column(one).to_pylist() for one in actions.schema.names}
     counts = [count or 0 for count in columns["num_records"]]
     flags = columns.get("partition.is_open", [])
     table = TABLE_BY_NAME.get(name)
@@ -76,7 +76,7 @@ def _measure(asked: Asked, name: str) -> Row:
     written = max((ms for ms in columns.get("modification_time", []) if ms), default=None)
     return {
         "table": name,
-        "version": delta.version(),
+        "version": asked.tables.versions[name],
         "written_at": datetime.fromtimestamp(written / 1000, UTC) if written else None,
         "rows": sum(counts),
         "open_rows": sum(n for n, flag in zip(counts, flags, strict=False) if flag)
@@ -93,6 +93,7 @@ PAGE = Page(
     load,
     NAMES,
     answer={
+        "audit": Audited | None,
         "gaps": [describe_rows(_GAPS)],
         "quarantined": [
             describe_rows(

@@ -20,8 +20,8 @@ from zklake.times import write_duration, write_time
 
 _LATEST = """
 SELECT coordinator, group_id, valid_from_at, valid_to_at, trigger, trigger_member_id,
-  trigger_topic, attempts, conflicts, partitions, moved, reacquired, left_unowned, unowned_ms,
-  duration_ms, outcome
+  trigger_topic, trigger_exit, attempts, conflicts, partitions, moved, reacquired, left_unowned,
+  unowned_ms, duration_ms, outcome
 FROM rebalances
 WHERE {within}
 ORDER BY valid_from_at DESC, valid_from_seq DESC

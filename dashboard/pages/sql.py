@@ -85,6 +85,7 @@ PAGE = Page(
     "SQL",
     load,
     has_span=False,
+    role="analyst",
     params=(
         Param(
             "query",

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from markupsafe import Markup
 
-from dashboard.charts import Bar, Lane, draw_lanes
+from dashboard.finding import check_seen
+from dashboard.incident import INCIDENT_READS, SURROUNDINGS, Scope, load_incident
+from dashboard.incident_view import draw_incident
 from dashboard.openapi.params import Param
 from dashboard.openapi.rows import describe_rows
 from dashboard.page import Asked, Data, Page
+from dashboard.pages.topics import READS
+from dashboard.series import FLOW
 from delta_tables.live.tables import Row
 from delta_tables.reading import quote
 from zklake.errors import QueryError
-from zklake.times import write_duration
 
-_READS = (
-    "topics",
-    "partition_state",
-    "broker_membership",
-    "admin_operations",
-    "controller",
-    "log_ends",
-    "config_history",
-    "offset_lag",
-)
-_LANES = 60
+_READS = tuple(dict.fromkeys((*READS, *INCIDENT_READS)))
 
 _TOPIC = """
 SELECT topic, topic_id, partition_count, incarnation, valid_from_at, valid_to_at, is_open, ended_by
@@ -44,16 +35,8 @@ LIMIT 5000
 """
 _ENDS = """
 SELECT partition, log_start_offset, log_end_offset, error, sampled_at, confirmed_at
-FROM log_ends
-WHERE is_open AND {where}
-"""
-_STATES = """
-SELECT partition, leader, isr, leader_epoch, controller_epoch, valid_from_at, valid_to_at, is_open,
-  ended_by
-FROM partition_state
-WHERE {where} AND {overlap}
-ORDER BY partition, valid_from_seq
-LIMIT 20000
+FROM log_ends_now
+WHERE {where}
 """
 _CONFIGS = """
 SELECT config_key, value, is_redacted, valid_from_at
@@ -63,8 +46,8 @@ ORDER BY config_key
 """
 _GROUPS = """
 SELECT coordinator, group_id, sum(lag) AS lag, max(lag_seconds) AS lag_seconds
-FROM offset_lag
-WHERE is_open AND {where}
+FROM lag_now
+WHERE {where}
 GROUP BY coordinator, group_id
 ORDER BY lag DESC NULLS LAST, group_id
 LIMIT 100
@@ -80,13 +63,14 @@ def load(asked: Asked) -> Data:
     name = asked.params.get("topic", "")
     if not name:
         raise QueryError("No topic given: add topic, or choose a topic on the Topics page.")
+    check_seen(asked.tables, "topic", name)
     where = f"topic = {quote(name)}"
 
     def ask(sql: str, table: str) -> list[Row]:
         text = sql.format(where=where, overlap=asked.span.write_overlap(), topic=quote(name))
         return asked.tables.query(text, table)
 
-    ends = {row["partition"]: row for row in ask(_ENDS, "log_ends")}
+    ends = {row["partition"]: row for row in ask(_ENDS, "log_ends_now")}
     nothing = dict.fromkeys(_END)
     partitions = [
         {**nothing, **row, **ends.get(row["partition"], {})}
@@ -96,44 +80,20 @@ def load(asked: Asked) -> Data:
         "topic": name,
         "lives": ask(_TOPIC, "topics"),
         "partitions": partitions,
-        "states": ask(_STATES, "partition_state"),
         "configs": ask(_CONFIGS, "config_history"),
-        "groups": ask(_GROUPS, "offset_lag"),
+        "groups": ask(_GROUPS, "lag_now"),
+        **load_incident(
+            asked,
+            Scope(
+                lag=where, label="group_id", partitions=where, all_partitions=True, topics=[name]
+            ),
+        ),
     }
 
 
 def draw(asked: Asked, data: Data) -> dict[str, Markup]:
-    """Who led each partition; where brokers were missing from the isr, below it."""
-    states: dict[int, list[Row]] = defaultdict(list)
-    for row in data["states"]:
-        states[row["partition"]].append(row)
-    replicas = {row["partition"]: len(row["replicas"] or ()) for row in data["partitions"]}
-    leaders = [
-        Lane(
-            f"partition {number}",
-            [_draw_state(asked, row, replicas.get(number, 0)) for row in rows],
-        )
-        for number, rows in list(states.items())[:_LANES]
-    ]
-    caption = "Leader of each partition over time"
-    return {
-        "leaders": draw_lanes(leaders, asked.span, caption) if leaders else Markup(""),
-        "lanes_left_out": Markup("{}").format(max(0, len(states) - _LANES)),
-    }
-
-
-def _draw_state(asked: Asked, row: Row, replicas: int) -> Bar:
-    end = row["valid_to_at"] or asked.span.end
-    lasted = write_duration((end - row["valid_from_at"]).total_seconds())
-    isr = row["isr"] or []
-    if row["leader"] is None or row["leader"] < 0:
-        who, tone = "no leader", "hole"
-    else:
-        who = f"broker {row['leader']}"
-        tone = f"c{row['leader'] % 8}" + (" thin" if len(isr) < replicas else "")
-    title = f"{who}, epoch {row['leader_epoch']}, ISR {isr}: {lasted}"
-    href = asked.link_at(max(row["valid_from_at"], asked.span.start))
-    return Bar(row["valid_from_at"], end, title, tone, href, who)
+    """All that happened around the topic, on one time axis."""
+    return draw_incident(asked, data)
 
 
 PAGE = Page(
@@ -149,8 +109,9 @@ PAGE = Page(
         "topic": str,
         "lives": [describe_rows(_TOPIC)],
         "partitions": [{**_END, **describe_rows(_PARTITIONS, replicas=list[int] | None, **_FLAGS)}],
-        "states": [describe_rows(_STATES)],
         "configs": [describe_rows(_CONFIGS)],
         "groups": [describe_rows(_GROUPS, lag=int | None, lag_seconds=float | None)],
+        "lag": FLOW,
+        **SURROUNDINGS,
     },
 )

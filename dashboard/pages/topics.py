@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from markupsafe import Markup
+
 from dashboard.listing import describe_list, list_page, list_params
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Named, say
 from dashboard.page import Asked, Data, Page
+from dashboard.sparklines import describe_rate, draw_line, find_rate, load_produced
 from delta_tables.live.tables import Row, Tables
 
-_READS = (
+READS = (
     "topics",
     "partition_state",
     "broker_membership",
@@ -34,8 +37,7 @@ GROUP BY topic
 """
 _ENDS = """
 SELECT topic, sum(log_end_offset - log_start_offset) AS records
-FROM log_ends
-WHERE is_open
+FROM log_ends_now
 GROUP BY topic
 """
 _CHANGES = """
@@ -64,9 +66,19 @@ _TOPIC = Named(
 )
 
 
+_SHOWN = Named(
+    "ListedTopic",
+    {
+        **_TOPIC.shape,
+        "line": say(list[float | None], "records per second over the time range, in thirty parts"),
+        "produced": say(float | None, "records per second in the last tenth of the time range"),
+    },
+)
+
+
 def list_topics(tables: Tables) -> list[Row]:
     """Every topic, as it is now."""
-    return tables.derive("topics", _READS, lambda: _join(tables))
+    return tables.derive("topics", READS, lambda: _join(tables))
 
 
 def _join(tables: Tables) -> list[Row]:
@@ -79,7 +91,7 @@ def _join(tables: Tables) -> list[Row]:
         "records": None,
     }
     topics = {row["topic"]: {**empty, **row} for row in tables.query(_TOPICS, "topics")}
-    for sql, table in ((_HEALTH, "partition_health"), (_ENDS, "log_ends")):
+    for sql, table in ((_HEALTH, "partition_health"), (_ENDS, "log_ends_now")):
         for row in tables.query(sql, table):
             if row["topic"] in topics:
                 topics[row["topic"]].update(row)
@@ -93,14 +105,34 @@ def load(asked: Asked) -> Data:
     rows = [
         {**topic, "changes": changes.get(topic["topic"], 0)} for topic in list_topics(asked.tables)
     ]
-    return list_page(rows, asked.params, search=("topic",), sort="topic")
+    listed = list_page(rows, asked.params, search=("topic",), sort="topic")
+    names = [row["topic"] for row in listed["rows"]]
+    lines = load_produced(asked.tables, asked.span, names)
+    listed["rows"] = [
+        {
+            **row,
+            "line": lines.get(row["topic"], []),
+            "produced": find_rate(lines.get(row["topic"])),
+        }
+        for row in listed["rows"]
+    ]
+    return listed
+
+
+def draw(asked: Asked, data: Data) -> dict[str, Markup]:
+    """How fast records came in, of each listed topic."""
+    return {
+        f"line{number}": draw_line(row["line"], describe_rate(row["line"]))
+        for number, row in enumerate(data["rows"])
+    }
 
 
 PAGE = Page(
     "topics",
     "Topics",
     load,
-    _READS,
+    READS,
+    draw,
     params=list_params(_TOPIC, "the topic's name"),
-    answer=describe_list(_TOPIC),
+    answer=describe_list(_SHOWN),
 )

@@ -1,91 +1,84 @@
-// Lines over time. A drag chooses a time range, a click opens the time machine at that moment.
-"use strict";
-(() => {
-  const drawn = new Map();
-  // A canvas does not know light-dark(): an element that has the colour does.
-  const probe = document.body.appendChild(document.createElement("span"));
-  probe.hidden = true;
-  const look = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
-  const colour = (number) => look(`--c${number % 8}`);
+// Figures with a time axis: panels of lines, lanes below them, one crosshair through all.
+import { drawCauses } from "./causes.js";
+import { exportFigure } from "./export.js";
+import { writeAddress } from "./numbers.js";
+import { drawPanel } from "./panels.js";
+import { followPointer } from "./pointer.js";
 
-  function shorten(value) {
-    for (const unit of ["", "k", "M", "G", "T"]) {
-      if (Math.abs(value) < 1000) return `${+value.toFixed(unit || value % 1 ? 1 : 0)}${unit}`;
-      value /= 1000;
-    }
-    return `${value.toFixed(0)}P`;
+const views = new Map();
+
+function readData(root) {
+  const { figure, rises } = JSON.parse(root.querySelector("script").textContent);
+  return { data: { ...figure, start: Date.parse(figure.start), end: Date.parse(figure.end) }, rises };
+}
+
+class View {
+  constructor(root) {
+    this.root = root;
+    this.drawn = [];
+    this.pointer = followPointer(root, this);
+    for (const button of root.querySelectorAll("[data-export]"))
+      button.addEventListener("click", () => exportFigure(button.dataset.export, root, this));
   }
 
-  function go(changes) {
-    const address = new URL(location.href);
-    for (const [name, value] of Object.entries(changes)) {
-      if (value === null) address.searchParams.delete(name); else address.searchParams.set(name, value);
-    }
-    location.assign(address);
+  get only() { return new URL(location.href).searchParams.get("only"); }
+
+  draw(isForced) {
+    const { root } = this;
+    this.text = root.querySelector("script").textContent;
+    Object.assign(this, readData(root));
+    if (isForced || !this.renew()) this.drawPanels();
+    this.pointer.renew();
+    drawCauses(root, this);
   }
 
-  const writeTime = (second) => new Date(Math.round(second * 1000)).toISOString().replace(".000Z", "Z");
-
-  function choose(plot) {
-    const { left, width } = plot.select;
-    if (width < 5) return;
-    const [from, to] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
-    go({ from: writeTime(from), to: writeTime(to), last: null });
+  renew() {
+    const { panels } = this.data;
+    return panels.length === this.drawn.length && panels.every((panel, place) => this.drawn[place].renew(panel, this.data));
   }
 
-  function open(plot, figure) {
-    plot.over.addEventListener("click", () => {
-      if (plot.select.width >= 5 || plot.cursor.left < 0) return;
-      const address = new URL(figure.dataset.at, location.origin);
-      address.searchParams.set("time", writeTime(plot.posToVal(plot.cursor.left, "x")));
-      location.assign(address);
-    });
+  drawPanels() {
+    const { root } = this;
+    for (const { plot } of this.drawn) plot.destroy();
+    const place = root.querySelector(".panels"), over = root.querySelector(".over");
+    // Drawn anew at once: a page that loses its height for a moment scrolls.
+    place.style.minHeight = `${place.offsetHeight}px`;
+    place.replaceChildren();
+    const width = root.querySelector(".tracks").clientWidth, only = this.only;
+    const shared = { width, gutter: over.offsetLeft, only, choose: (label) => this.choose(label) };
+    this.drawn = this.data.panels.map((panel) => drawPanel(place, panel, this.data, shared));
+    place.style.minHeight = "";
+    for (const lane of root.querySelectorAll(".lane[data-name]"))
+      lane.classList.toggle("faint-lane", Boolean(only) && this.hasLine(only) && lane.dataset.name !== only && this.hasLine(lane.dataset.name));
   }
 
-  function draw(figure) {
-    const { x, lines } = JSON.parse(figure.querySelector("script").textContent);
-    const place = figure.querySelector(".plot");
-    const unit = figure.dataset.unit;
-    const axis = { stroke: look("--faint"), grid: { stroke: look("--line"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
-    const options = {
-      width: place.clientWidth, height: 220, padding: [12, 18, 0, 0],
-      tzDate: (second) => document.documentElement.dataset.zone === "local"
-        ? new Date(second * 1000) : uPlot.tzDate(new Date(second * 1000), "Etc/UTC"),
-      cursor: { drag: { x: true, y: false }, sync: { key: "time" }, points: { size: 6 } },
-      legend: { live: true },
-      scales: { y: { range: (plot, low, high) => [0, Math.max(1, high * 1.08)] } },
-      axes: [
-        { ...axis, values: [
-          [86400, "{MM}-{DD}", null, null, null, null, null, null, 1],
-          [3600, "{HH}:{mm}", "\n{MM}-{DD}", null, null, null, null, null, 1],
-          [60, "{HH}:{mm}", "\n{MM}-{DD}", null, null, null, null, null, 1],
-          [1, "{HH}:{mm}:{ss}", "\n{MM}-{DD}", null, null, null, null, null, 1],
-        ] },
-        { ...axis, size: 56, values: (plot, ticks) => ticks.map((tick) => shorten(tick)) },
-      ],
-      series: [
-        { label: document.documentElement.dataset.zone === "local" ? "Time (local)" : "Time (UTC)", value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" },
-        ...lines.map((line, number) => ({
-          label: line.label, stroke: colour(number), width: 1.5, points: { show: false },
-          value: (plot, value) => (value === null ? "–" : `${shorten(value)} ${unit}`),
-        })),
-      ],
-      hooks: { setSelect: [choose], ready: [(plot) => open(plot, figure)] },
-    };
-    drawn.set(figure, new uPlot(options, [x, ...lines.map((line) => line.values)], place));
+  hasLine(label) { return this.data.panels.some((panel) => panel.lines.some((line) => line.label === label)); }
+
+  choose(label) {
+    history.replaceState(null, "", writeAddress({ only: this.only === label ? null : label }));
+    this.draw(true);
   }
 
-  function drawAll() {
-    for (const plot of drawn.values()) plot.destroy();
-    drawn.clear();
-    for (const figure of document.querySelectorAll("figure[data-chart]")) draw(figure);
-    // Where not all hours fit, the last ones are of interest.
-    for (const table of document.querySelectorAll(".newest")) table.scrollLeft = table.scrollWidth;
+  read(at) {
+    const { x, step } = this.data;
+    const index = at === null || !x.length ? null : Math.floor((at / 1000 - x[0]) / step);
+    for (const one of this.drawn) one.read(index === null || index < 0 || index >= x.length ? null : index);
   }
+}
 
-  let waiting = 0;
-  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawAll, 150); });
-  document.addEventListener("looks-changed", drawAll);
-  document.addEventListener("htmx:afterSettle", drawAll);
-  drawAll();
-})();
+function drawAll(isForced) {
+  for (const [root, view] of views) if (!root.isConnected) { view.drawn.forEach(({ plot }) => plot.destroy()); views.delete(root); }
+  for (const root of document.querySelectorAll("figure.timeline")) {
+    const view = views.get(root) || new View(root);
+    views.set(root, view);
+    if (isForced || view.text !== root.querySelector("script").textContent) view.draw(isForced);
+  }
+}
+
+// Where not all hours fit, the last ones are of interest.
+for (const table of document.querySelectorAll(".newest")) table.scrollLeft = table.scrollWidth;
+let waiting = 0;
+addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => drawAll(true), 150); });
+document.addEventListener("looks-changed", () => drawAll(true));
+document.addEventListener("live-changed", () => drawAll(false));
+drawAll(true);

@@ -1,10 +1,11 @@
 // The server says when what is shown has changed; then the page fetches itself anew, in place.
-"use strict";
-(() => {
+import { morph } from "./morph.js";
+{
   const live = () => document.getElementById("live");
   if (live()) {
     let source = null;
     let isWaiting = false;
+    let isAsking = false;
     // The stream is cut; the page was asked for and not given (0: nobody answered).
     let isCut = false;
     let refused = null;
@@ -12,12 +13,43 @@
     let reason = "";
     let retry = 0;
 
-    const refresh = () => {
-      // Not while somebody selects text: it is made up for afterwards.
-      if (String(getSelection())) { isWaiting = true; return; }
-      isWaiting = false;
-      htmx.trigger(live(), "lake-changed");
+    // What the server said last, and what it says now: the page is between the two while somebody
+    // points at what differs.
+    let shown = live(), was = shown.cloneNode(true);
+    let now = null;
+
+    const apply = () => {
+      if (!now) return;
+      // Another script may have put another answer in its place.
+      if (live() !== shown) { shown = live(); was = shown.cloneNode(true); }
+      const left = morph(live(), was, now, [...document.querySelectorAll(":hover")].at(-1));
+      if (!left) now = null;
+      document.body.classList.toggle("held", Boolean(left));
+      document.dispatchEvent(new Event("live-changed"));
     };
+    const ask = async () => {
+      isAsking = true;
+      try {
+        const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+        refused = answer.ok ? null : answer.status;
+        const page = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+        const found = page && page.getElementById("live");
+        if (found) { now = found; apply(); }
+      } catch { refused = 0; }
+      isAsking = false;
+      clearTimeout(retry);
+      // A 401 again and again would ask for the password again and again.
+      if (refused === 0 || refused >= 500) retry = setTimeout(refresh, 5000);
+      say();
+    };
+    const refresh = () => {
+      // Not while somebody selects text, nor twice at once: it is made up for afterwards.
+      isWaiting = isAsking || Boolean(String(getSelection()));
+      if (!isWaiting) ask();
+    };
+    // The pointer has gone elsewhere: what was held back may be shown.
+    for (const name of ["pointerover", "pointerout", "focusout"])
+      document.addEventListener(name, () => { if (now) setTimeout(apply, 50); });
     const say = () => {
       const isSilent = isCut || refused !== null;
       const note = document.querySelector(".silence");
@@ -30,13 +62,6 @@
       }
       document.body.classList.toggle("silent", isSilent);
     };
-    document.addEventListener("htmx:afterRequest", ({ detail }) => {
-      refused = detail.successful ? null : detail.xhr.status;
-      clearTimeout(retry);
-      // A 401 again and again would ask for the password again and again.
-      if (refused === 0 || refused >= 500) retry = setTimeout(refresh, 5000);
-      say();
-    });
     const takePulse = (event) => {
       for (const [name, at] of Object.entries(JSON.parse(event.data)))
         for (const one of document.querySelectorAll(`[data-pulse="${name}"] time`)) one.setAttribute("datetime", at);
@@ -93,9 +118,16 @@
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) query.form.requestSubmit();
   });
 
+  // What is cut is shown whole on hover.
+  document.addEventListener("pointerover", ({ target }) => {
+    const cut = target.closest && target.closest("td.name, h1, .then strong");
+    if (!cut || cut.title) return;
+    if (cut.scrollWidth > cut.clientWidth || cut.scrollHeight > cut.clientHeight + 2) cut.title = cut.textContent.trim();
+  });
+
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input, textarea, select")) return;
     const search = document.querySelector('input[type="search"]');
     if (search) { event.preventDefault(); search.focus(); }
   });
-})();
+}

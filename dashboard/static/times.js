@@ -16,6 +16,9 @@
     return `UTC${east < 0 ? "−" : "+"}${two(Math.floor(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`;
   }
 
+  // In one letter, or as short as it can be said.
+  const markZone = (at) => nameZone(at).replace(/^UTC$/, "Z").replace(/^UTC/, "");
+
   function writeAge(seconds) {
     const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
     let left = Math.max(0, Math.floor(seconds));
@@ -33,11 +36,12 @@
     const [year, month, day, hour, minute, second] = parts(at);
     switch (form) {
       case "age": return writeAge((Date.now() - at) / 1000);
-      case "clock": case "second": return `${two(hour)}:${two(minute)}:${two(second)}`;
+      case "second": return `${two(hour)}:${two(minute)}:${two(second)}`;
+      case "clock": return `${write(at, "second")}${markZone(at)}`;
       case "minute": return `${two(hour)}:${two(minute)}`;
       case "day": return `${two(month)}-${two(day)}`;
-      case "zoned": return `${write(at, "full")} ${nameZone(at)}`;
-      default: return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:${two(second)}`;
+      case "zoned": return `${year}-${two(month)}-${two(day)} ${write(at, "second")} ${nameZone(at)}`;
+      default: return `${year}-${two(month)}-${two(day)} ${write(at, "clock")}`;
     }
   }
 
@@ -54,12 +58,12 @@
     for (const button of document.querySelectorAll('[data-toggle="zone"]'))
       button.textContent = isLocal() ? "Local" : "UTC";
     for (const name of document.querySelectorAll("[data-zone-name]"))
-      name.textContent = isLocal() ? "your time zone" : "UTC";
+      name.textContent = nameZone(new Date());
   }
 
   document.addEventListener("looks-changed", rewriteAll);
   document.addEventListener("times-changed", rewriteAll);
-  document.addEventListener("htmx:afterSettle", rewriteAll);
+  document.addEventListener("live-changed", rewriteAll);
   setInterval(() => rewrite(document, "age"), 1000);
   rewriteAll();
 })();

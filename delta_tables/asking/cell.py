@@ -7,18 +7,16 @@ holds the interpreter while it works, so nothing in Python could. Reading the te
 
 from __future__ import annotations
 
-import resource
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 from arro3.core import Array, DataType, RecordBatch
-from deltalake import QueryBuilder
 
+from delta_tables.asking.confinement import confine
 from delta_tables.asking.lakes import Lake
 from delta_tables.asking.messages import (
     COLUMNS,
@@ -32,9 +30,9 @@ from delta_tables.asking.messages import (
     write_message,
 )
 from delta_tables.asking.querying import check_condition, check_query
-from delta_tables.asking.question import Limits, Question
+from delta_tables.asking.question import Question
 from delta_tables.asking.refusals import explain_failure, hide_files, is_out_of_memory
-from delta_tables.reading import KNOWN, build_engine, open_named
+from delta_tables.reading import KNOWN, bound_memory, build_engine, open_named
 from zklake.errors import LakeError, QueryError
 
 
@@ -44,30 +42,11 @@ def main() -> None:
     if not text:  # who asked was gone before the question was written
         return
     question = msgspec.json.decode(text, type=Question)
-    confine(question.limits)
+    confine(question.limits.memory_bytes)
     try:
         _answer(question)
     except (Exception, MemoryError) as error:
         _send(*_describe(error, question))
-
-
-def confine(limits: Limits) -> None:
-    """Give up, for good, what a question does not need."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    used = _measure_address_space()
-    if used:
-        bound = used + limits.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
-
-
-def _measure_address_space() -> int:
-    """Bytes mapped by now; 0 where that cannot be told, and then only DataFusion's bound holds."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:
-        return 0
-    return pages * resource.getpagesize()
 
 
 def _answer(question: Question) -> None:
@@ -96,7 +75,8 @@ def _run(question: Question) -> Iterator[Any]:
     checked = check_query(question.sql, KNOWN)
     tables = open_named(question.lakes, checked.names)
     engine = build_engine(tables, checked.sql, question.only)
-    _bound(engine, question.limits)
+    # Half for what DataFusion counts itself: that gives a sentence, where the kernel gives a crash.
+    bound_memory(engine, question.limits.memory_bytes // 2)
     reader = engine.execute(checked.sql)
     yield reader.schema.names
     for batch in reader:
@@ -115,12 +95,6 @@ def _hide_all(plan: RecordBatch, lakes: Sequence[Lake]) -> RecordBatch:
 
 def _list_places(lakes: Sequence[Lake]) -> set[str]:
     return {lake.path for lake in lakes if lake.path.strip("/.")}
-
-
-def _bound(engine: QueryBuilder, limits: Limits) -> None:
-    # Half for what DataFusion counts itself: that gives a sentence, where the kernel gives a crash.
-    engine.execute(f"SET datafusion.runtime.memory_limit = '{limits.memory_bytes >> 21}M'")
-    engine.execute("SET datafusion.runtime.max_temp_directory_size = '0'")
 
 
 def _run_timed(batches: Iterator[Any], left_s: float) -> Iterator[Any]:

@@ -7,36 +7,41 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from zklake.phrases import format_count
+
 Row = dict[str, Any]
 
 _SENTENCES: Mapping[str, str] = {
-    "offsets_rewound": "{entity} were set back: {evidence}",
-    "rebalance_storm": "{entity} rebalanced again and again: {evidence}",
-    "broker_left": "{entity} left: {evidence}",
-    "member_lost": "{entity} was lost: {evidence}",
-    "rebalance_failed": "{entity} rebalanced in vain: {evidence}",
-    "rebalance": "{entity} rebalanced: {evidence}",
-    "config_changed": "the config of {entity} changed: {evidence}",
-    "leader_changed": "leaders of {entity} changed: {evidence}",
-    "controller_changed": "the controller changed: {entity}: {evidence}",
-    "consumer_stalled": "{entity} stalled: {evidence}",
-    "group_stopped": "{entity} had stopped: {evidence}",
-    "partitions_unowned": "{entity} were unowned: {evidence}",
-    "producer": "{entity} wrote more than was read: {evidence}",
-    "consumers_slowed": "{entity} read less than was written: {evidence}",
+    "offsets_set_back": "the offset of {entity} was set back",
+    "leader_away": "{entity} was away, and {partitions} had no leader",
+    "unowned": "nobody owned {partitions}",
+    "owner_crashed": "{entity} had crashed and read nothing of {partitions}",
+    "owner_stuck": "{entity} owned {partitions} and read nothing",
+    "topic_gone": "{entity} was gone",
+    "producers_faster": "producers wrote to {entity} faster than in the ten minutes before",
+    "readers_slower": "{entity} read slower than in the ten minutes before",
+    "began_behind": "{entity} was behind when its lag was first known",
+    "unknown": "{partitions} were not read, and what held them cannot be known",
+    "left": "left: neither a pause nor a change of pace explains them",
 }
+CAUSES = tuple(_SENTENCES)
+# So many names are said of a longer list.
+_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What may have made the lag rise; its rows are those that show it."""
+    """What added so many records to a rise; its rows are those that show it."""
 
     rank: int
     cause: str
     entity: str
-    at: datetime
-    evidence: str
-    score: float
+    records: int
+    # Of all that the rise added, 0 to 1.
+    share: float
+    began_at: datetime
+    ended_at: datetime
+    partitions: list[str]
     source_table: str | None
     source_seq: int | None
     rows: list[Row] = field(default_factory=list)
@@ -44,53 +49,82 @@ class Cause:
     @property
     def says(self) -> str:
         """One sentence without its time."""
-        sentence = _SENTENCES.get(self.cause, f"a {self.cause} of {{entity}}: {{evidence}}")
-        return sentence.format(entity=self.entity, evidence=self.evidence)
+        return _SENTENCES[self.cause].format(
+            entity=self.entity, partitions=_name_partitions(self.partitions)
+        )
+
+
+@dataclass(frozen=True)
+class Rise:
+    """From the lowest lag to the highest; causes in the order of the records that they added."""
+
+    rise_from: datetime
+    rise_to: datetime
+    lag_before: int
+    lag_after: int
+    added: int
+    # The highest lag that pages show within it.
+    peak_lag: int
+    causes: list[Cause]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One group on one coordinator; rise None: its lag did not rise in that time."""
+    """One group on one coordinator; no rises: its lag did not rise in that time."""
 
     cluster: str
     coordinator: str
     group_id: str
     searched_from: datetime
     searched_to: datetime
-    rise: Row | None
-    causes: list[Cause]
+    # In the order of time.
+    rises: list[Rise]
+    # The one that is explained in full: the largest, unless another was chosen.
+    chosen: Rise | None
     # Of the group, from group_lag_now; None where its lag is not followed.
     now: Row | None
     doubts: list[str]
 
 
-def tell(explanation: Explanation) -> Iterator[str]:
+def format_explanation(explanation: Explanation) -> Iterator[str]:
     """The same for people, line by line; times are UTC."""
     who = f"group {explanation.group_id} ({explanation.coordinator}, {explanation.cluster})"
-    if explanation.rise is None:
+    rise = explanation.chosen
+    if rise is None:
         span = f"{_show(explanation.searched_from)} and {_show(explanation.searched_to)}"
         yield f"The lag of {who} did not rise notably between {span}."
-        yield _tell_now(explanation.now)
+        yield _format_now(explanation.now)
         return
-    rise = explanation.rise
     yield (
-        f"The lag of {who} rose from {rise['lag_before']} to {rise['lag_after']} between "
-        f"{_show(rise['rise_from'])} and {_show(rise['rise_to'])}."
+        f"The lag of {who} rose by {rise.added:,} records, from {rise.lag_before:,} to "
+        f"{rise.lag_after:,}, between {_show(rise.rise_from)} and {_show(rise.rise_to)}:"
     )
-    first, *others = explanation.causes
-    if first.source_table is None:
-        yield "Nothing that happened to its members, brokers, topics or configs explains it:"
-    yield f"Most likely: {_tell_cause(first)}"
-    for cause in others:
-        yield f"  then: {_tell_cause(cause)}"
+    for cause in rise.causes:
+        yield f"  {_format_cause(cause)}"
+    others = [each for each in enumerate(explanation.rises, start=1) if each[1] is not rise]
+    if others:
+        span = f"{_show(explanation.searched_from)} and {_show(explanation.searched_to)}"
+        yield f"Other rises between {span} (--rise N):"
+    for number, other in others:
+        first = other.causes[0].says
+        yield f"  {number}. {_show(other.rise_from)} by {other.added:,} records: {first}"
 
 
-def _tell_cause(cause: Cause) -> str:
+def _format_cause(cause: Cause) -> str:
     behind = f" [{cause.source_table} {cause.source_seq}]" if cause.source_table else ""
-    return f"{_show(cause.at)} {cause.says} (score {cause.score:g}){behind}"
+    when = f"{_show(cause.began_at)} to {_show(cause.ended_at)}"
+    return f"{cause.records:,} ({cause.share:.0%}): {cause.says}; {when}{behind}"
 
 
-def _tell_now(now: Row | None) -> str:
+def _name_partitions(partitions: list[str]) -> str:
+    if not partitions:
+        return "its partitions"
+    if len(partitions) > _NAMED:
+        return f"{format_count(len(partitions), 'partition')} ({', '.join(partitions[:_NAMED])}, …)"
+    return ", ".join(partitions)
+
+
+def _format_now(now: Row | None) -> str:
     if now is None:
         return "Its lag is not followed: no offset of it is known."
     lag = "not known" if now["total_lag"] is None else now["total_lag"]

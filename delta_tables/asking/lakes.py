@@ -25,7 +25,7 @@ def find_lakes(path: str, clusters: str) -> list[Lake]:
     wanted = found if clusters.strip() == EVERY else _split(clusters)
     missing = [] if is_remote(path) else [name for name in wanted if name not in found]
     if missing or not wanted:
-        raise QueryError(_say_missing(path, missing, found))
+        raise QueryError(_format_missing(path, missing, found))
     return [Lake(path, cluster) for cluster in wanted]
 
 
@@ -43,7 +43,7 @@ def _list_clusters(path: Path) -> list[str]:
     return sorted({log.parents[1].name for log in path.glob("*/*/_delta_log")})
 
 
-def _say_missing(path: str, missing: list[str], found: list[str]) -> str:
+def _format_missing(path: str, missing: list[str], found: list[str]) -> str:
     where = "/".join([path.rstrip("/"), *([",".join(missing)] if missing else [])])
     there = f"there are: {', '.join(found)}" if found else "no cluster has tables there"
     return (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 from arro3.core import DataType, RecordBatch
@@ -19,6 +19,8 @@ Row = tuple[Any, ...]
 
 # The columns (without rows) come first, then rows, and then how it ended.
 COLUMNS, ROWS, END, CUT, ERROR, MEMORY = b"C", b"R", b"E", b"T", b"X", b"M"
+# Of the process that holds tables: an answer that is no rows, and a version that is no more.
+SAID, GONE = b"S", b"G"
 _HEAD = struct.Struct(">cQ")
 # Views carry the whole buffers that they look into, once per batch; intervals have no value.
 _PLAIN: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
@@ -28,6 +30,23 @@ _PLAIN: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
 )
 
 
+class Readable(Protocol):
+    """Where frames come from."""
+
+    def read(self, length: int, /) -> bytes:
+        """So many bytes, or fewer at the end."""
+
+
+class Writable(Protocol):
+    """Where frames go to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write."""
+
+    def flush(self) -> None:
+        """Send what was written."""
+
+
 class Message(NamedTuple):
     """One frame."""
 
@@ -35,14 +54,14 @@ class Message(NamedTuple):
     data: bytes
 
 
-def write_message(pipe: IO[bytes], kind: bytes, data: bytes = b"") -> int:
+def write_message(pipe: Writable, kind: bytes, data: bytes = b"") -> int:
     """Write a frame; how long it was."""
     pipe.write(_HEAD.pack(kind, len(data)) + data)
     pipe.flush()
     return _HEAD.size + len(data)
 
 
-def read_message(pipe: IO[bytes], most_bytes: int) -> Message:
+def read_message(pipe: Readable, most_bytes: int) -> Message:
     """The next frame; EOFError when it is not whole, ValueError when nobody may say so much."""
     kind, length = _HEAD.unpack(_read(pipe, _HEAD.size))
     if length > most_bytes:
@@ -50,7 +69,7 @@ def read_message(pipe: IO[bytes], most_bytes: int) -> Message:
     return Message(kind, _read(pipe, length))
 
 
-def _read(pipe: IO[bytes], length: int) -> bytes:
+def _read(pipe: Readable, length: int) -> bytes:
     data = pipe.read(length)
     if len(data) < length:
         raise EOFError

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.intervals import INTERVAL_COLUMNS
 from delta_tables.table import Table
 from zklake.errors import QueryError
+from zklake.times import MOMENT_FORMS
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 _AGO = re.compile(r"-((?:\d+[wdhms])+)")
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d+)?)?Z?")
-_FORMS = (
-    "ISO 8601 (2026-11-16T03:12:00Z, …+01:00), a time of day (16:07, the last one), "
-    "a time ago (-15m, -1h30m, -2d) or now"
-)
 # A moment in SQL: what TIMESTAMP says it is, or a text that has a day and a time of day.
 _LITERAL = re.compile(
     r"\bTIMESTAMP(?:TZ)?\s*'(\d{4}-[^']+)'|'(\d{4}-\d\d-\d\d[T ]\d\d:[^']+)'", re.IGNORECASE
@@ -59,7 +56,7 @@ def parse_moment(text: str, now: datetime) -> Moment:
             return _find_last(time.fromisoformat(text), now.astimezone(UTC))
         return _parse_iso(text)
     except (ValueError, OverflowError) as error:
-        raise QueryError(f"Cannot read {text!r} as a time. Use {_FORMS}.") from error
+        raise QueryError(f"Cannot read {text!r} as a time. Use {MOMENT_FORMS}.") from error
 
 
 def _parse_iso(text: str) -> Moment:
@@ -79,7 +76,7 @@ def _find_last(clock: time, now: datetime) -> Moment:
     return Moment(at, clock.tzinfo is None, is_day_supposed=True)
 
 
-def say_supposed(text: str, moment: Moment) -> str:
+def format_supposed(text: str, moment: Moment) -> str:
     """What was supposed of a moment that somebody wrote; nothing for most."""
     if moment.is_day_supposed:
         return f"{text} has no day: taken as {_write(moment.at)}, the last one (UTC)"
@@ -105,10 +102,17 @@ def find_interval_table(name: str) -> Table:
     return table
 
 
-def write_query(table: Table, at: datetime, condition: str = "", *, every_column: bool) -> str:
-    """SQL for the rows that held at that moment."""
+def write_query(
+    table: Table,
+    at: datetime,
+    condition: str = "",
+    *,
+    every_column: bool = True,
+    columns: Sequence[str] = (),
+) -> str:
+    """SQL for the rows that held at that moment; `columns` of the table, if any are chosen."""
     hidden = {column.name for column in INTERVAL_COLUMNS}.difference(() if every_column else _SHOWN)
-    names = [name for name in table.names if every_column or name not in hidden]
+    names = columns or [name for name in table.names if every_column or name not in hidden]
     where = [write_held(at), *([f"(\n{condition}\n)"] if condition else [])]
     return (
         f"SELECT {', '.join(names)} FROM {table.name} WHERE {' AND '.join(where)} "  # noqa: S608
@@ -117,9 +121,11 @@ def write_query(table: Table, at: datetime, condition: str = "", *, every_column
 
 
 def write_held(at: datetime) -> str:
-    """SQL: whether a row held at that moment."""
-    moment = f"TIMESTAMP '{at.astimezone(UTC).isoformat()}'"
-    return f"valid_from_at <= {moment} AND (is_open OR valid_to_at > {moment})"
+    """SQL: whether a row held at that moment. Files of earlier dates are not read."""
+    utc = at.astimezone(UTC)
+    moment, day = f"TIMESTAMP '{utc.isoformat()}'", f"DATE '{utc.date().isoformat()}'"
+    ended_later = f"(closed_on >= {day} AND valid_to_at > {moment})"
+    return f"valid_from_at <= {moment} AND (is_open OR {ended_later})"
 
 
 def find_doubts(lake: str, cluster: str, at: datetime) -> Iterator[str]:
@@ -134,17 +140,28 @@ def doubt_moments(lake: str, cluster: str, moments: Collection[datetime]) -> Ite
     from delta_tables import reading  # noqa: PLC0415
 
     events = reading.open_table(lake, cluster, "znode_events")
-    first, last = (None, None) if events is None else _read_span(events)
-    if first is None or last is None:
+    gaps = reading.open_table(lake, cluster, "log_gaps")
+    rows = [] if gaps is None else reading.query_rows({"log_gaps": gaps}, write_gaps(moments))
+    yield from judge_moments(moments, None if events is None else _read_span(events), rows)
+
+
+def write_gaps(moments: Collection[datetime]) -> str:
+    """SQL for the gaps that these moments lie in."""
+    held = " OR ".join(f"({write_held(at)})" for at in moments)
+    return f"SELECT reason, path, valid_from_at, valid_to_at FROM log_gaps WHERE {held}"  # noqa: S608
+
+
+def judge_moments(
+    moments: Collection[datetime],
+    span: tuple[datetime, datetime] | None,
+    gaps: Collection[Mapping[str, Any]],
+) -> Iterator[Doubt]:
+    """The doubts about moments, by the times of the first and the last event and by gaps."""
+    if span is None:
         yield Doubt(None, "the lake has no data yet")
     else:
-        yield from _doubt_span(moments, first, last)
-    gaps = reading.open_table(lake, cluster, "log_gaps")
-    if gaps is None:
-        return
-    held = " OR ".join(f"({write_held(at)})" for at in moments)
-    sql = f"SELECT reason, path, valid_from_at, valid_to_at FROM log_gaps WHERE {held}"  # noqa: S608
-    for gap in reading.query_rows({"log_gaps": gaps}, sql):
+        yield from _doubt_span(moments, *span)
+    for gap in gaps:
         start, end = gap["valid_from_at"], gap["valid_to_at"]
         until = _write(end) if end else "now"
         below = f" below {gap['path']}" if gap["path"] else ""
@@ -171,7 +188,7 @@ def _doubt_span(moments: Collection[datetime], first: datetime, last: datetime) 
             )
 
 
-def _read_span(events: DeltaTable) -> tuple[datetime | None, datetime | None]:
+def _read_span(events: DeltaTable) -> tuple[datetime, datetime] | None:
     """The times of the first and of the last event, by the statistics in Delta's log."""
     actions = events.get_add_actions(flatten=True)
 
@@ -181,7 +198,7 @@ def _read_span(events: DeltaTable) -> tuple[datetime | None, datetime | None]:
 
     first, last = read("min.observed_at_ms"), read("max.observed_at_ms")
     if not first or not last:
-        return None, None
+        return None
     return _read_ms(min(first)), _read_ms(max(last))
 
 

@@ -45,10 +45,14 @@ _ODD = {
     TokenType.RAW_STRING: "R'…'",
     TokenType.BIT_STRING: "B'…'",
     TokenType.PARAMETER: "a parameter",
+    TokenType.DAT: "@@",
     TokenType.PLACEHOLDER: "a placeholder",
     # Pipes: sqlglot and DataFusion do not agree on what they mean.
     TokenType.PIPE_GT: "|>",
 }
+
+# What may name a function; words of commands, too, when a bracket follows.
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.EXECUTE, TokenType.COMMAND, TokenType.LOAD)
 
 # It tells of syntax it does not know in a log of its own; the caller gets a QueryError.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -197,8 +201,7 @@ def _check_functions(query: exp.Query, tokens: Sequence[Token]) -> None:
 
 def _find_calls(tokens: Sequence[Token]) -> Iterator[Token]:
     for token, following in itertools.pairwise(tokens):
-        is_name = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-        if is_name and following.token_type is TokenType.L_PAREN:
+        if token.token_type in _NAMES and following.token_type is TokenType.L_PAREN:
             yield token
 
 

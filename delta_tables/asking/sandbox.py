@@ -7,19 +7,17 @@ with run_query(lakes, sql, limits) as answer:
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Self, TypeVar
 
 import msgspec
 
 from delta_tables.asking.cancellation import Cancellation
-from delta_tables.asking.lakes import Lake, is_remote
+from delta_tables.asking.child_process import MEMORY_SIGNALS, start_child, stop_child
+from delta_tables.asking.lakes import Lake
 from delta_tables.asking.messages import (
     COLUMNS,
     CUT,
@@ -37,14 +35,9 @@ from zklake.errors import QueryCancelled, QueryError
 
 T = TypeVar("T")
 
-# The only variables it gets of ours: where libraries lie, and the keys of a remote lake.
-_LIBRARIES = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 # A message is a batch of rows and what frames it: never more than all that a query may take.
 _FRAME_BYTES = 1 << 20
 _NO_ANSWER = "the query's process sent what is no answer"
-# Rust aborts when it gets no memory; the kernel kills, or the stack runs over.
-_MEMORY_SIGNALS = (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGBUS)
 
 
 def run_query(
@@ -69,7 +62,7 @@ def run_query(
     try:
         return Answer(process, question, cancellation or Cancellation())
     except BaseException:
-        _stop(process)
+        stop_child(process)
         raise
 
 
@@ -107,7 +100,7 @@ class Answer:
             return message
         self.close()
         said = message.data.decode(errors="replace")
-        raise QueryError(said if message.kind == ERROR else self._say_memory())
+        raise QueryError(said if message.kind == ERROR else self._format_memory())
 
     def _unpack(self, unpack: Callable[[bytes], T], data: bytes) -> T:
         try:
@@ -126,11 +119,11 @@ class Answer:
                 f"stopped: the query took longer than {self._limits.timeout_s:g} s; narrow it down "
                 "(a time range, a topic), or raise --timeout (query.timeout_s)"
             )
-        if -code in _MEMORY_SIGNALS:
-            return self._say_memory()
+        if -code in MEMORY_SIGNALS:
+            return self._format_memory()
         return f"the query's process ended by itself ({code}) before it had answered"
 
-    def _say_memory(self) -> str:
+    def _format_memory(self) -> str:
         return (
             f"stopped: the query needs more memory than {self._limits.memory_bytes >> 20} MiB; "
             "narrow it down (a time range, a topic), or raise query.memory_bytes"
@@ -139,7 +132,7 @@ class Answer:
     def close(self) -> None:
         """End the process, whatever it is doing."""
         self._cancellation.remove(self._process.kill)
-        _stop(self._process)
+        stop_child(self._process)
 
     def __enter__(self) -> Self:
         return self
@@ -154,42 +147,10 @@ class Answer:
 
 
 def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        # -P: no module may be found in the directory somebody happens to stand in.
-        [sys.executable, "-P", "-m", "delta_tables.asking.cell"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=_choose_environment(lakes),
-        start_new_session=True,  # Ctrl-C is ours to answer
-    )
-
-
-def _choose_environment(lakes: Sequence[Lake]) -> dict[str, str]:
-    chosen = {name: os.environ[name] for name in _LIBRARIES if name in os.environ}
-    if any(is_remote(lake.path) for lake in lakes):
-        chosen |= {name: text for name, text in os.environ.items() if name.startswith(_STORES)}
-    root = str(Path(__file__).parents[2])
-    # Every arena takes address space, which is bounded: of malloc, and of Arrow's own allocator.
-    return {
-        **chosen,
-        "PYTHONPATH": root,
-        "RUST_BACKTRACE": "0",
-        "MALLOC_ARENA_MAX": "2",
-        "ARROW_DEFAULT_MEMORY_POOL": "system",
-    }
+    return start_child("delta_tables.asking.cell", lakes, stdout=subprocess.PIPE)
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
     with contextlib.suppress(BrokenPipeError):  # it is dead: reading tells how it ended
         pipe.write(data)
         pipe.close()
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()

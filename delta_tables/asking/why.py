@@ -1,124 +1,212 @@
-"""Why a group's lag rose: one rise of one group, by the view root_cause, with the rows behind.
+"""Why a group's lag rose: the rises of one group, by the view root_cause, with the rows behind.
 
-Whatever may take long is asked in the sandbox; the few rows behind are looked up here.
-Knows nothing of the command line.
+Knows neither the command line nor who runs its queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from itertools import groupby
+from typing import NamedTuple, Protocol
 
 from delta_tables import reading
 from delta_tables.asking.cancellation import Cancellation
-from delta_tables.asking.explanation import Cause, Explanation, Row
+from delta_tables.asking.explanation import Cause, Explanation, Rise, Row
 from delta_tables.asking.lakes import Lake
 from delta_tables.asking.moments import find_doubts
 from delta_tables.asking.question import Limits
 from delta_tables.asking.sandbox import run_query
-from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.reading import quote
 from zklake.errors import QueryError
 from zklake.spelling import did_you_mean
 
 # Around a moment that somebody names, and when nobody named one.
 _NEAR, _LATELY = timedelta(hours=1), timedelta(days=1)
+# A rise that had begun by then, and the pace before it.
+_BEFORE = timedelta(hours=2)
 # Rows are shown for so many causes; so many of each.
 _SHOWN_CAUSES, _SHOWN_ROWS = 3, 5
-_Ask = Callable[..., list[Row]]
-_RISE = ("rise_from", "rise_to", "lag_before", "lag_after", "added")
+# Who knows of groups.
+_GROUPS = ("consumer_membership", "consumer_offsets")
+_RISE = ("rise_from", "rise_to", "lag_before", "lag_after", "added", "peak_lag")
+_CAUSE = (
+    *("rank", "cause", "entity", "records", "share", "began_at", "ended_at"),
+    *("partitions", "source_table", "source_seq"),
+)
+
+
+class Wanted(NamedTuple):
+    """Which rises are asked about. Without a moment: of the last day, else of the hour before it.
+
+    `rise`: the number of the rise to explain, the first in time being 1; None: the largest.
+    """
+
+    group_id: str
+    at: datetime | None = None
+    # A rise of fewer records is noise, and so is one of less than a tenth of the lag there was.
+    least: int = 100
+    rise: int | None = None
+
+
+class Asker(Protocol):
+    """Who answers its queries."""
+
+    lakes: Sequence[Lake]
+
+    def ask(
+        self, sql: str, names: Sequence[str], only: Mapping[str, str] | None = None
+    ) -> list[Row]:
+        """Rows of all lakes, by a query over these tables and views."""
+
+    def look_up(self, lake: Lake, sql: str, name: str) -> list[Row]:
+        """The few rows of one lake, by a query that is quick."""
+
+    def find_doubts(self, lake: Lake, at: datetime) -> list[str]:
+        """What makes an answer about that moment less than certain."""
+
+
+class SandboxAsker:
+    """In the sandbox, where whatever takes long is stopped; the few rows are looked up here."""
+
+    def __init__(
+        self, lakes: Sequence[Lake], limits: Limits, cancellation: Cancellation | None = None
+    ) -> None:
+        self.lakes, self._limits, self._cancellation = lakes, limits, cancellation
+
+    def ask(
+        self, sql: str, names: Sequence[str], only: Mapping[str, str] | None = None
+    ) -> list[Row]:
+        """Rows of all lakes."""
+        limits, left = self._limits, self._cancellation
+        with run_query(self.lakes, sql, limits, only, cancellation=left) as answer:
+            return [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
+
+    def look_up(self, lake: Lake, sql: str, name: str) -> list[Row]:
+        """The few rows of one lake."""
+        opened = reading.open_named([lake], [name])
+        return reading.query_rows({name: tables[0] for name, tables in opened.items()}, sql)
+
+    def find_doubts(self, lake: Lake, at: datetime) -> list[str]:
+        """About a moment."""
+        return list(find_doubts(lake.path, lake.cluster, at))
 
 
 def explain(
     lakes: Sequence[Lake],
-    group_id: str,
-    at: datetime | None,
+    wanted: Wanted,
     limits: Limits,
     cancellation: Cancellation | None = None,
 ) -> list[Explanation]:
-    """The largest rise in the hour before a moment (none: of the last day), and its causes."""
-    ask = partial(_ask, lakes, limits, cancellation)
-    places = _find_group(ask, lakes, group_id)
-    until = datetime.now(UTC) if at is None else at
-    since = until - (_LATELY if at is None else _NEAR)
+    """The same as `explain_by`, asked in the sandbox."""
+    return explain_by(SandboxAsker(lakes, limits, cancellation), wanted)
+
+
+def explain_by(asker: Asker, wanted: Wanted) -> list[Explanation]:
+    """Every rise of a group, by coordinator, and the causes of each."""
+    until = datetime.now(UTC) if wanted.at is None else wanted.at
+    since = until - (_LATELY if wanted.at is None else _NEAR)
+    places = _find_group(asker, wanted.group_id, since)
     sql = (
-        f"SELECT * FROM root_cause WHERE group_id = {quote(group_id)} "  # noqa: S608
-        f"AND rise_from <= {_write(until)} AND rise_to >= {_write(since)} ORDER BY rise_from, rank"
+        f"SELECT * FROM root_cause WHERE group_id = {quote(wanted.group_id)} "  # noqa: S608
+        f"AND rise_from <= {_write(until)} AND rise_to >= {_write(since)} "
+        f"AND added >= {wanted.least} AND added * 10 >= lag_before ORDER BY rise_from, rank"
     )
-    rows = ask(sql, _find_only(group_id))
-    return [
-        _explain_one((lake, coordinator, group_id), (since, until), at, rows)
-        for lake, coordinator in places
-    ]
+    rows = asker.ask(sql, ["root_cause"], _find_only(wanted.group_id, since))
+    return [_explain_one(asker, place, wanted, (since, until), rows) for place in places]
 
 
-def _find_only(group_id: str) -> dict[str, str]:
+def _find_only(group_id: str, since: datetime) -> dict[str, str]:
     """By table, the rows that can explain a rise of this group: the view would look at all."""
     mine = f"group_id = {quote(group_id)}"
-    # Under a name of its own: DataFusion makes a join of it, and `topic` would be ambiguous.
-    read = f"topic IN (SELECT offset_lag.topic AS read FROM offset_lag WHERE {mine})"  # noqa: S608
-    tables = ("offset_lag", "rebalances", "consumer_membership")
-    return {**dict.fromkeys(tables, mine), "partition_state": read}
+    # A rise that is under way then, and the pace before it.
+    recent = _write_recent(since - _BEFORE)
+    only = dict.fromkeys(("offset_lag", "consumption_pauses"), f"{mine} AND {recent}")
+    return only | {"partition_state": f"leader = -1 AND {recent}"}
+
+
+def _write_recent(since: datetime) -> str:
+    """SQL: rows that may have held since then. Files of earlier dates are not read."""
+    return f"(is_open OR closed_on >= DATE '{since.astimezone(UTC).date()}')"
 
 
 def _explain_one(
-    group: tuple[Lake, str, str],
+    asker: Asker,
+    found: tuple[Lake, str],
+    wanted: Wanted,
     span: tuple[datetime, datetime],
-    at: datetime | None,
     rows: Sequence[Row],
 ) -> Explanation:
-    lake, coordinator, group_id = group
+    lake, coordinator = found
     place = (lake.cluster, coordinator)
-    mine = [row for row in rows if (row["cluster"], row["coordinator"]) == place]
-    largest = max(mine, key=lambda row: (row["added"], row["rise_from"]), default=None)
-    rise = None if largest is None else {name: largest[name] for name in _RISE}
-    found = [_read_cause(row) for row in mine if rise and row["rise_from"] == rise["rise_from"]]
-    moments = [at] if at else []
-    moments += [rise["rise_from"], rise["rise_to"]] if rise else []
-    doubts = [doubt for one in moments for doubt in find_doubts(lake.path, lake.cluster, one)]
+    rises = _gather([row for row in rows if (row["cluster"], row["coordinator"]) == place])
+    chosen = _choose(rises, wanted.rise)
+    moments = [wanted.at] if wanted.at else []
+    if chosen is not None:
+        moments += [chosen.rise_from, chosen.rise_to]
+        for cause in chosen.causes:
+            _add_rows(asker, lake, cause, wanted.group_id)
+    doubts = [doubt for one in moments for doubt in asker.find_doubts(lake, one)]
+    now = _find_now(asker, lake, coordinator, wanted.group_id)
     return Explanation(
-        *place,
-        group_id,
-        *span,
-        rise,
-        [_add_rows(lake, cause, group_id) for cause in found],
-        _find_now(lake, coordinator, group_id),
-        list(dict.fromkeys(doubts)),
+        *place, wanted.group_id, *span, rises, chosen, now, list(dict.fromkeys(doubts))
     )
 
 
-def _find_now(lake: Lake, coordinator: str, group_id: str) -> Row | None:
-    wanted = f"group_id = {quote(group_id)} AND coordinator = {quote(coordinator)}"
-    sql = f"SELECT * FROM group_lag_now WHERE {wanted}"  # noqa: S608
-    return next(iter(_look_up(lake, ("group_lag_now",), sql)), None)
+def _gather(rows: Sequence[Row]) -> list[Rise]:
+    """Rows of root_cause, by rise."""
+    rises = []
+    for _, group in groupby(rows, key=lambda row: row["rise_from"]):
+        first, *others = group
+        causes = [_read_cause(row) for row in (first, *others)]
+        rises.append(Rise(**{name: first[name] for name in _RISE}, causes=causes))
+    return rises
 
 
 def _read_cause(row: Row) -> Cause:
-    names = ("rank", "cause", "entity", "at", "evidence", "score", "source_table", "source_seq")
-    return Cause(*(row[name] for name in names))
+    return Cause(**{name: row[name] for name in _CAUSE})
 
 
-def _add_rows(lake: Lake, cause: Cause, group_id: str) -> Cause:
+def _choose(rises: Sequence[Rise], number: int | None) -> Rise | None:
+    if number is None:
+        return max(rises, key=lambda rise: (rise.added, rise.rise_from), default=None)
+    if not 1 <= number <= len(rises):
+        raise QueryError(f"there is no rise {number}: there are {len(rises)} in that time")
+    return rises[number - 1]
+
+
+def _find_now(asker: Asker, lake: Lake, coordinator: str, group_id: str) -> Row | None:
+    wanted = f"group_id = {quote(group_id)} AND coordinator = {quote(coordinator)}"
+    sql = f"SELECT * FROM group_lag_now WHERE {wanted}"  # noqa: S608
+    return next(iter(asker.look_up(lake, sql, "group_lag_now")), None)
+
+
+def _add_rows(asker: Asker, lake: Lake, cause: Cause, group_id: str) -> None:
+    """The rows behind a cause, to what is known of it."""
     if cause.rank > _SHOWN_CAUSES or cause.source_table is None or cause.source_seq is None:
-        return cause
-    where = f"{cause.source_seq} IN (valid_from_seq, valid_to_seq)"
-    if "group_id" in TABLE_BY_NAME[cause.source_table].names:
+        return
+    where = f"valid_from_seq = {cause.source_seq}"
+    if cause.source_table != "partition_state":
         where += f" AND group_id = {quote(group_id)}"
     sql = f"SELECT * FROM {cause.source_table} WHERE {where} LIMIT {_SHOWN_ROWS}"  # noqa: S608
-    cause.rows.extend(_look_up(lake, (cause.source_table,), sql))
-    return cause
+    cause.rows.extend(asker.look_up(lake, sql, cause.source_table))
 
 
-def _find_group(ask: _Ask, lakes: Sequence[Lake], group_id: str) -> list[tuple[Lake, str]]:
+def _find_group(asker: Asker, group_id: str, since: datetime) -> list[tuple[Lake, str]]:
     """Where there is such a group, on which coordinators; QueryError when nowhere."""
-    sql = _select_groups("cluster, coordinator", f"group_id = {quote(group_id)}")
-    known = {(row["cluster"], row["coordinator"]) for row in ask(sql)}
+    known: set[tuple[str, str]] = set()
+    # One that was there at the time; else whoever was ever of that name.
+    for held in (_write_recent(since), "true"):
+        sql = _select_groups("cluster, coordinator", f"{held} AND group_id = {quote(group_id)}")
+        known = known or {(row["cluster"], row["coordinator"]) for row in asker.ask(sql, _GROUPS)}
+    lakes = asker.lakes
     found = [
         (lake, coordinator) for lake in lakes for at, coordinator in known if at == lake.cluster
     ]
     if not found:
-        names = {row["group_id"] for row in ask(_select_groups("group_id", "is_open"))}
+        names = {
+            row["group_id"] for row in asker.ask(_select_groups("group_id", "is_open"), _GROUPS)
+        }
         near = did_you_mean(group_id, sorted(names)) or f"; {len(names)} groups are known"
         raise QueryError(
             f"no group {group_id!r} in {', '.join(one.cluster for one in lakes)}{near}"
@@ -127,24 +215,7 @@ def _find_group(ask: _Ask, lakes: Sequence[Lake], group_id: str) -> list[tuple[L
 
 
 def _select_groups(columns: str, where: str) -> str:
-    tables = ("consumer_membership", "consumer_offsets")
-    return " UNION ".join(f"SELECT {columns} FROM {name} WHERE {where}" for name in tables)  # noqa: S608
-
-
-def _ask(
-    lakes: Sequence[Lake],
-    limits: Limits,
-    cancellation: Cancellation | None,
-    sql: str,
-    only: Mapping[str, str] | None = None,
-) -> list[Row]:
-    with run_query(lakes, sql, limits, only, cancellation=cancellation) as answer:
-        return [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
-
-
-def _look_up(lake: Lake, names: Sequence[str], sql: str) -> list[Row]:
-    opened = reading.open_named([lake], names)
-    return reading.query_rows({name: tables[0] for name, tables in opened.items()}, sql)
+    return " UNION ".join(f"SELECT {columns} FROM {name} WHERE {where}" for name in _GROUPS)  # noqa: S608
 
 
 def _write(at: datetime) -> str:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
+from delta_tables.intervals import (
+    CLUSTER,
+    EXIT_COLUMNS,
+    INTERVAL_COLUMNS,
+    PARTITION_BY,
+    SESSION,
+)
 from delta_tables.observation import (
     Observation,
     number_of_path,
@@ -44,7 +50,7 @@ def _name_delete(closes_session: bool, inputs: Mapping[str, Any]) -> EndedBy:
 
 BROKER_MEMBERSHIP = Table(
     name="broker_membership",
-    grain="One row per state of one broker registration (/brokers/ids/[id]); a czxid is a life.",
+    grain="One row per state of one broker registration (/brokers/ids/[id], named by its czxid).",
     folded="intervals",
     kinds=("broker",),
     columns=(
@@ -106,6 +112,7 @@ BROKER_MEMBERSHIP = Table(
             "the broker's epoch since Kafka 2.2 (KIP-380): the czxid of its registration",
             of_stat("czxid"),
         ),
+        *EXIT_COLUMNS,
         *INTERVAL_COLUMNS,
     ),
     key=("cluster", "broker_id"),

@@ -5,6 +5,9 @@ ACLs and tokens come without their data; that it changed shows in data_hash.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
 from delta_tables.observation import Observation, Read, of_event, of_payload
 from delta_tables.table import PERSISTENT_ENDS, Column, Table
@@ -34,9 +37,19 @@ def _read_levels(seen: Observation) -> dict[str, int | None] | None:
     return {name: levels.get("max_version_level") for name, levels in features.items()}
 
 
+def _is_progress(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """A KRaft controller writes twice a second how far its copy came; and nothing else changed."""
+    offsets = (before["kraft_metadata_offset"], after["kraft_metadata_offset"])
+    if before["name"] != "migration" or None in offsets or min(offsets) < 0:
+        return False
+    moving = ("kraft_metadata_offset", "data_hash")
+    return all(after[name] == value for name, value in before.items() if name not in moving)
+
+
 CLUSTER_STATE = Table(
     name="cluster_state",
-    grain="One row per state of one znode of the whole cluster: id, features, migration, ACLs.",
+    grain="One row per state of one znode of the whole cluster: id, features, migration (a row a "
+    "minute while only its offset moves), ACLs.",
     folded="intervals",
     kinds=(
         "cluster_id",
@@ -105,7 +118,7 @@ CLUSTER_STATE = Table(
         Column(
             "kraft_metadata_offset",
             "BIGINT",
-            "/migration: how far it came; -1: the copy is not complete",
+            "/migration: how far it came when the row began; -1: the copy is not complete",
             of_payload("kraft_metadata_offset"),
         ),
         Column(
@@ -132,6 +145,7 @@ CLUSTER_STATE = Table(
     ),
     key=("cluster", "path"),
     ends=PERSISTENT_ENDS,
+    is_progress=_is_progress,
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "151"},
 )

@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY, SESSION
+from delta_tables.intervals import (
+    CLUSTER,
+    EXIT_COLUMNS,
+    INTERVAL_COLUMNS,
+    PARTITION_BY,
+    SESSION,
+)
 from delta_tables.observation import Observation, constant, of_path, of_payload, read_timestamp
 from delta_tables.samples import KAFKA, Sample, Samples, end_unnamed, find_time, list_members
 from delta_tables.table import ZNODE_ENDS, Column, Table
@@ -110,6 +116,7 @@ CONSUMER_MEMBERSHIP = Table(
             constant(None),
         ),
         SESSION,
+        *EXIT_COLUMNS,
         *INTERVAL_COLUMNS,
     ),
     key=("cluster", "coordinator", "group_id", "member_id"),

@@ -1,4 +1,4 @@
-"""controller: who reigned over the cluster, at which epoch, and when nobody did."""
+"""controller: which broker was the controller, at which epoch, and when none was."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from delta_tables.table import ZNODE_ENDS, Column, Table
 
 CONTROLLER = Table(
     name="controller",
-    grain="One row per reign of one controller; a row without controller_id: nobody reigned.",
+    grain="One row per term of one controller; a row without controller_id: there was none.",
     folded="steps",
     kinds=("controller", "controller_epoch"),
     columns=(
@@ -20,12 +20,12 @@ CONTROLLER = Table(
         Column(
             "controller_epoch",
             "INT",
-            "value of /controller_epoch that goes with the reign",
+            "value of /controller_epoch that goes with this term",
         ),
         Column(
             "kraft_controller_epoch",
             "INT",
-            "above 0: a KRaft controller reigns, the cluster migrates; -1: a broker does",
+            "above 0: a KRaft controller is active, the cluster migrates; -1: a broker is",
         ),
         Column(
             "registered_at", "TIMESTAMP", "timestamp inside /controller: the broker's own clock"

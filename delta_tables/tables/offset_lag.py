@@ -15,8 +15,10 @@ _REASON = (
 
 OFFSET_LAG = Table(
     name="offset_lag",
-    grain="One row per minute in which the lag of one group on one partition changed, and per "
-    "change of status, owner, reason or incarnation (docs/status.md).",
+    grain="One row per sampling round in which the lag of one group on one partition changed: what "
+    "was known then, and until when it held. After lag.full_hours, and in rounds with more changes "
+    "than lag.points_per_round, one row a minute, with the least, the most and the last of it; a "
+    "change of status, owner, reason or incarnation (docs/status.md) is always a row.",
     folded="groups",
     columns=(
         CLUSTER,
@@ -56,7 +58,8 @@ OFFSET_LAG = Table(
         Column(
             "velocity",
             "DOUBLE",
-            "records per second by which lag grows, since the row before; negative: catching up",
+            "records per second by which lag grows, since the end of the minute before; negative: "
+            "catching up",
         ),
         Column("catch_up_seconds", "DOUBLE", "when it will be 0 at that pace; null: not falling"),
         Column("retention_share", "DOUBLE", "lag as a share of the records that are still there"),
@@ -81,6 +84,27 @@ OFFSET_LAG = Table(
         ),
         Column("status_since", "TIMESTAMP", "since when the cause of that status holds"),
         *VALIDITY_COLUMNS,
+        Column(
+            "lag_min",
+            "BIGINT",
+            "least lag in the row's time; as lag, where the row is one round; null in rows of "
+            "before zklake had it: as lag (so all that follow)",
+        ),
+        Column("lag_max", "BIGINT", "largest lag in the row's time"),
+        Column(
+            "lag_mean",
+            "DOUBLE",
+            "mean lag, each value by the time for which it held; null while the row is open",
+        ),
+        Column("lag_last", "BIGINT", "lag at the end of the row's time: of an open row, now"),
+        Column("lag_seconds_min", "DOUBLE", "least lag_seconds in the row's time"),
+        Column("lag_seconds_max", "DOUBLE", "largest lag_seconds in the row's time"),
+        Column("lag_seconds_last", "DOUBLE", "lag_seconds at the end of the row's time"),
+        Column("committed_offset_last", "BIGINT", "committed_offset at the end of the row's time"),
+        Column("committed_at_last", "TIMESTAMP", "when that one was committed"),
+        Column("log_end_offset_last", "BIGINT", "log_end_offset at the end of the row's time"),
+        Column("velocity_last", "DOUBLE", "velocity at the end of the row's time"),
+        Column("points", "INT", "how many rounds that changed it are in the row"),
         Column("fold_state", "STRING", "what the fold must remember beyond the row (JSON)"),
     ),
     key=("cluster", "coordinator", "group_id", "topic", "partition"),

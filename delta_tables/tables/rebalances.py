@@ -7,9 +7,9 @@ from delta_tables.table import Column, Table
 from delta_tables.tables.consumer_membership import COORDINATOR, GROUP_ID
 
 _TRIGGER = (
-    "why: member_joined; member_left; session_expired (its session ended: by a crash or by a clean "
-    "stop, which look alike); partitions_added; topic_changed (its znode was written, or what "
-    "Kafka assigned differs); topic_matched (a topic that a wildcard takes in came or went); "
+    "why: member_joined; member_left; session_ended (a member's session ended: see trigger_exit); "
+    "partitions_added; topic_changed (its znode was written, or what Kafka assigned differs); "
+    "topic_matched (a topic that a wildcard takes in came or went); "
     "owner_released (an owner let go, and no trigger was seen); unknown"
 )
 
@@ -24,6 +24,12 @@ REBALANCES = Table(
         Column("trigger", "STRING", _TRIGGER, required=True),
         Column("trigger_member_id", "STRING", "the member that triggered it; null: none did"),
         Column("trigger_topic", "STRING", "the topic that triggered it; null: none did"),
+        Column(
+            "trigger_exit",
+            "STRING",
+            "how that member left, where its session ended: clean, crashed or unknown, as exit of "
+            "consumer_membership says",
+        ),
         Column("triggers", "ARRAY<STRING>", "all its triggers in order, each once"),
         Column("generation", "INT", "kafka: the generation that it led to; null for zookeeper"),
         Column("members_before", "INT", "members before it began"),

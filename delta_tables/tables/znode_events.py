@@ -55,6 +55,7 @@ EVENT_COLUMNS = (
         write_type(GroupState),
         "members and assignment of a Kafka-stored group",
     ),
+    Column("session", "BIGINT", "session that made the change (origin txnlog)"),
 )
 
 ZNODE_EVENTS = Table(

@@ -1,4 +1,7 @@
-"""Views: SQL over the tables, for what only compares them. One view, one file."""
+"""Views: SQL over the tables, for what only compares them. One view, one file.
+
+A view may build on views that come before it in VIEWS.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,13 @@ class View:
     name: str
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """The tables and the views before it that it names, in that order."""
+        return _find_sources(self.name)
+
+    @property
     def inputs(self) -> tuple[str, ...]:
-        """The tables that it reads, in the order in which it names them."""
+        """The tables that it reads, itself or through other views."""
         return _find_inputs(self.name)
 
     @property
@@ -47,30 +55,46 @@ VIEWS: tuple[View, ...] = tuple(
         View,
         (
             "partition_health",
+            "log_ends_now",
+            "lag_now",
             "group_lag_now",
+            "group_lag_history",
             "lag_history",
             "ownership_now",
             "conformance",
             "unowned_time",
             "rebalance_frequency",
             "rebalance_cost",
-            "migration",
+            "pause_spans",
+            "broker_absence_cost",
+            "group_coordinators",
             "under_replicated_time",
             "isr_flaps",
             "broker_flaps",
             "controller_changes",
             "root_cause",
+            # Those that build on others come behind them.
+            "migration_readiness",
         ),
     )
 )
 
 
 @cache
-def _find_inputs(name: str) -> tuple[str, ...]:
+def _find_sources(name: str) -> tuple[str, ...]:
     # Our own SQL, in which a table stands behind FROM or JOIN: a parser, which the stream does not
     # even have, says the same in a test.
     text = _COMMENT.sub("", _read(name))
-    return tuple(one for one in dict.fromkeys(_SOURCE.findall(text)) if one in TABLE_BY_NAME)
+    known = {*TABLE_BY_NAME, *(view.name for view in VIEWS)}
+    return tuple(one for one in dict.fromkeys(_SOURCE.findall(text)) if one in known)
+
+
+@cache
+def _find_inputs(name: str) -> tuple[str, ...]:
+    found: list[str] = []
+    for source in _find_sources(name):
+        found += [source] if source in TABLE_BY_NAME else _find_inputs(source)
+    return tuple(dict.fromkeys(found))
 
 
 @cache

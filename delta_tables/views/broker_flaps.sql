@@ -14,6 +14,8 @@ SELECT
   back_at,
   CAST(coalesce(back_at, to_timestamp_micros(now())) - valid_to_at AS BIGINT) / 1000 AS away_ms,
   ended_by,
+  exit,
+  exit_evidence,
   host,
   session,
   next_session,

@@ -4,27 +4,26 @@
 -- the last partition; null while one with a lag is not catching up.
 WITH partitions AS (
   SELECT
-    offset_lag.*,
+    lag_now.*,
     owners.partition IS NULL AS is_unowned,
     CAST(array_position(
       make_array('OK', 'WARN', 'REWIND', 'ABANDONED', 'UNOWNED', 'STALLED', 'STOPPED'), status
     ) AS INT) AS badness,
     row_number() OVER (
-      PARTITION BY offset_lag.cluster, offset_lag.coordinator, offset_lag.group_id
-      ORDER BY lag DESC NULLS LAST, offset_lag.topic, offset_lag.partition
+      PARTITION BY lag_now.cluster, lag_now.coordinator, lag_now.group_id
+      ORDER BY lag DESC NULLS LAST, lag_now.topic, lag_now.partition
     ) AS place
-  FROM offset_lag
+  FROM lag_now
   LEFT JOIN (
     SELECT cluster, coordinator, group_id, topic, partition
     FROM ownership_history
     WHERE is_open AND broker_id IS NULL
   ) AS owners
-    ON owners.cluster = offset_lag.cluster
-    AND owners.coordinator = offset_lag.coordinator
-    AND owners.group_id = offset_lag.group_id
-    AND owners.topic = offset_lag.topic
-    AND owners.partition = offset_lag.partition
-  WHERE offset_lag.is_open
+    ON owners.cluster = lag_now.cluster
+    AND owners.coordinator = lag_now.coordinator
+    AND owners.group_id = lag_now.group_id
+    AND owners.topic = lag_now.topic
+    AND owners.partition = lag_now.partition
 ), groups AS (
   SELECT
     cluster,

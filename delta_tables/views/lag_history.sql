@@ -65,7 +65,8 @@ WITH rolled AS (
 ), counted AS (
   SELECT
     *,
-    CASE WHEN weight > 0 OR begins THEN lag END AS held_lag
+    weight > 0 OR begins AS is_held,
+    coalesce(lag_mean, lag) AS held_lag
   FROM weighed
 )
 SELECT
@@ -76,26 +77,33 @@ SELECT
   partition,
   CAST(width_s AS INT) AS width_s,
   bucket_at,
-  min(held_lag) AS min_lag,
-  max(held_lag) AS max_lag,
-  last_value(CASE WHEN ended_at < bucket_to_at THEN NULL ELSE lag END ORDER BY valid_from_seq)
-    AS last_lag,
+  min(coalesce(lag_min, lag)) FILTER (WHERE is_held) AS min_lag,
+  max(coalesce(lag_max, lag)) FILTER (WHERE is_held) AS max_lag,
+  last_value(
+    CASE WHEN ended_at < bucket_to_at THEN NULL ELSE coalesce(lag_last, lag) END
+    ORDER BY valid_from_seq
+  ) AS last_lag,
   coalesce(
     sum(CAST(held_lag AS DOUBLE) * weight) / nullif(sum(weight) FILTER (WHERE held_lag IS NOT NULL), 0),
-    avg(held_lag)
+    avg(held_lag) FILTER (WHERE is_held)
   ) AS mean_lag,
-  max(lag_seconds) FILTER (WHERE weight > 0 OR begins) AS max_lag_seconds,
+  max(coalesce(lag_seconds_max, lag_seconds)) FILTER (WHERE is_held) AS max_lag_seconds,
   make_array('OK', 'WARN', 'REWIND', 'ABANDONED', 'UNOWNED', 'STALLED', 'STOPPED')[
     max(CAST(array_position(
       make_array('OK', 'WARN', 'REWIND', 'ABANDONED', 'UNOWNED', 'STALLED', 'STOPPED'), status
-    ) AS INT)) FILTER (WHERE weight > 0 OR begins)
+    ) AS INT)) FILTER (WHERE is_held)
   ] AS worst_status,
-  CAST(count(*) FILTER (WHERE begins) AS INT) AS points,
-  CAST(bucket_at AS DATE) AS day
+  CAST(coalesce(sum(coalesce(points, 1)) FILTER (WHERE begins), 0) AS INT) AS points,
+  CAST(bucket_at AS DATE) AS day,
+  min(coalesce(lag_seconds_min, lag_seconds)) FILTER (WHERE is_held) AS min_lag_seconds,
+  last_value(
+    CASE WHEN ended_at < bucket_to_at THEN NULL ELSE coalesce(lag_seconds_last, lag_seconds) END
+    ORDER BY valid_from_seq
+  ) AS last_lag_seconds
 FROM counted
 GROUP BY cluster, coordinator, group_id, topic, partition, width_s, bucket_at
 UNION ALL
 SELECT
   cluster, coordinator, group_id, topic, partition, width_s, bucket_at, min_lag, max_lag, last_lag,
-  mean_lag, max_lag_seconds, worst_status, points, day
+  mean_lag, max_lag_seconds, worst_status, points, day, min_lag_seconds, last_lag_seconds
 FROM lag_rollups

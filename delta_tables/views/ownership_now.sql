@@ -53,7 +53,7 @@ LEFT JOIN members
   AND members.coordinator = owners.coordinator
   AND members.group_id = owners.group_id
   AND members.member_id = owners.owner_member_id
-LEFT JOIN (SELECT * FROM offset_lag WHERE is_open) AS lags
+LEFT JOIN lag_now AS lags
   ON lags.cluster = partitions.cluster
   AND lags.coordinator = partitions.coordinator
   AND lags.group_id = partitions.group_id

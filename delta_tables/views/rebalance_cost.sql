@@ -1,63 +1,66 @@
--- What did each rebalance cost: how long was nobody reading, and how much lag was added meanwhile?
--- lag_after is the group's lag one minute after the end: lag is known once a minute. Both are sums
--- over the partitions whose lag is known then, null where none is; lag_added compares those that
--- are known at both times. offset_lag is kept for 30 days: of rebalances before it nothing is known.
-WITH moments AS (
-  SELECT cluster, coordinator, group_id, valid_from_seq AS episode, valid_from_at AS at,
-    -1 AS order_at
-  FROM rebalances
-  UNION ALL
-  SELECT cluster, coordinator, group_id, valid_from_seq,
-    coalesce(valid_to_at, to_timestamp_micros(now())) + INTERVAL '1 minute', 1
-  FROM rebalances
+-- What did each rebalance cost: how long did nobody read, and how many records waited meanwhile?
+-- Summed over the partitions on which records were there to read (consumption_pauses). least_ms:
+-- nobody read for so long: without an owner, and with one that had crashed (crashed_ms, from its
+-- last commit to the end of its session: the next owner reads again what it had not committed).
+-- max_least_ms: the same of the partition that waited longest; max_most_ms: the longest that any can
+-- have waited, from one commit that moved it forward to the next. records: those that came in
+-- least_ms, as if they had come evenly between those two. All null: nothing had to wait, or it is not
+-- known, or not over: what is said once never changes.
+WITH pauses AS (
+  SELECT cluster, coordinator, group_id, topic, partition, valid_from_seq, most_ms,
+    records AS paused_records, CAST(valid_to_at - valid_from_at AS BIGINT) / 1000 AS paused_ms,
+    unnest(spans) AS span
+  FROM consumption_pauses
+  WHERE NOT is_open
+), spans AS (
+  SELECT *, span['held'] AS held, span['to_ms'] - span['from_ms'] AS held_ms,
+    span['event_seq'] AS event_seq
+  FROM pauses
+  WHERE span['held'] IN ('unowned', 'owner_crashed') AND span['event_seq'] IS NOT NULL
+), belonging AS (
+  SELECT episodes.cluster, episodes.coordinator, episodes.group_id,
+    episodes.valid_from_seq AS episode, spans.topic, spans.partition, spans.held, spans.held_ms,
+    spans.most_ms, 1.0 * spans.paused_records * spans.held_ms / nullif(spans.paused_ms, 0) AS came
+  FROM rebalances AS episodes
+  JOIN spans
+    ON spans.cluster = episodes.cluster
+    AND spans.coordinator = episodes.coordinator
+    AND spans.group_id = episodes.group_id
+    AND spans.event_seq BETWEEN episodes.valid_from_seq AND episodes.valid_to_seq
 ), places AS (
-  SELECT cluster, coordinator, group_id, topic, partition, incarnation,
-    min(valid_from_at) AS first_at
-  FROM offset_lag
-  WHERE lag IS NOT NULL
-  GROUP BY cluster, coordinator, group_id, topic, partition, incarnation
-), changes AS (
-  -- The lag of a partition is what its rows add when they begin and take back when they end.
-  SELECT cluster, coordinator, group_id, topic, partition, incarnation,
-    valid_from_at AS at, 0 AS order_at, lag AS added, 1 AS known, CAST(NULL AS BIGINT) AS episode
-  FROM offset_lag
-  WHERE lag IS NOT NULL
-  UNION ALL
-  SELECT cluster, coordinator, group_id, topic, partition, incarnation,
-    valid_to_at, 0, -lag, -1, NULL
-  FROM offset_lag
-  WHERE lag IS NOT NULL AND NOT is_open
-  UNION ALL
-  SELECT places.cluster, places.coordinator, places.group_id, places.topic, places.partition,
-    places.incarnation, moments.at, moments.order_at, 0, 0, moments.episode
-  FROM moments
-  JOIN places
-    ON places.cluster = moments.cluster
-    AND places.coordinator = moments.coordinator
-    AND places.group_id = moments.group_id
-    AND places.first_at <= moments.at
-), totals AS (
-  SELECT *, sum(added) OVER so_far AS lag, sum(known) OVER so_far AS rows
-  FROM changes
-  WINDOW so_far AS (
-    PARTITION BY cluster, coordinator, group_id, topic, partition, incarnation
-    ORDER BY at, order_at
-    RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  )
+  SELECT cluster, coordinator, group_id, episode, topic, partition,
+    sum(held_ms) AS least_ms,
+    coalesce(sum(held_ms) FILTER (WHERE held = 'owner_crashed'), 0) AS crashed_ms,
+    max(most_ms) AS most_ms,
+    sum(came) AS came
+  FROM belonging
+  GROUP BY cluster, coordinator, group_id, episode, topic, partition
+), lasting AS (
+  SELECT DISTINCT episodes.cluster, episodes.coordinator, episodes.group_id,
+    episodes.valid_from_seq AS episode
+  FROM rebalances AS episodes
+  JOIN consumption_pauses AS pauses
+    ON pauses.cluster = episodes.cluster
+    AND pauses.coordinator = episodes.coordinator
+    AND pauses.group_id = episodes.group_id
+    AND pauses.event_seq BETWEEN episodes.valid_from_seq AND episodes.valid_to_seq
+  WHERE pauses.is_open
 ), costs AS (
-  SELECT cluster, coordinator, group_id, episode,
-    sum(lag_before) AS lag_before,
-    sum(lag_after) AS lag_after,
-    sum(lag_after - lag_before) AS lag_added
-  FROM (
-    SELECT cluster, coordinator, group_id, episode,
-      max(lag) FILTER (WHERE order_at = -1) AS lag_before,
-      max(lag) FILTER (WHERE order_at = 1) AS lag_after
-    FROM totals
-    WHERE episode IS NOT NULL AND rows > 0
-    GROUP BY cluster, coordinator, group_id, episode, topic, partition, incarnation
-  )
-  GROUP BY cluster, coordinator, group_id, episode
+  SELECT places.cluster, places.coordinator, places.group_id, places.episode,
+    count(*) AS paused_partitions,
+    sum(places.least_ms) AS least_ms,
+    max(places.least_ms) AS max_least_ms,
+    sum(places.crashed_ms) AS crashed_ms,
+    max(places.most_ms) AS max_most_ms,
+    CAST(round(sum(places.came)) AS BIGINT) AS records
+  FROM places
+  LEFT JOIN lasting
+    ON lasting.cluster = places.cluster
+    AND lasting.coordinator = places.coordinator
+    AND lasting.group_id = places.group_id
+    AND lasting.episode = places.episode
+  WHERE lasting.episode IS NULL
+  GROUP BY places.cluster, places.coordinator, places.group_id, places.episode
 )
 SELECT
   episodes.cluster,
@@ -75,9 +78,12 @@ SELECT
   episodes.left_unowned,
   episodes.unowned_ms,
   episodes.max_unowned_ms,
-  costs.lag_before,
-  costs.lag_after,
-  costs.lag_added
+  costs.paused_partitions,
+  costs.least_ms,
+  costs.max_least_ms,
+  costs.crashed_ms,
+  costs.max_most_ms,
+  costs.records
 FROM rebalances AS episodes
 LEFT JOIN costs
   ON costs.cluster = episodes.cluster

@@ -1,429 +1,298 @@
--- Why did the lag of a group rise: what happened then to its members, brokers, topics and configs?
--- One row per rise and possible cause, the likeliest at rank 1. A cause shares the group, a topic, a
--- partition or a leading broker with the rise and comes shortly before it, or while it grows; score
--- is how directly such a thing makes lag, less with every minute between the two. One row always
--- says whether producers wrote more or consumers read less: where nothing happened, it is the first.
--- source_table and source_seq name the row behind: its valid_from_seq or valid_to_seq.
+-- Why did the lag of a group rise: how many records did each cause add?
+-- One row per rise and cause, the one that added most at rank 1; the records of a rise add up to it.
+-- A rise goes from the lowest lag to the highest, each the extreme of two minutes before and after.
+-- Lag counts where it is known: at commits, and in pauses; between two commits of a reader that goes
+-- on it is not. What was added while a pause held goes to what held; the rest to producers above and
+-- readers below their own pace of the ten minutes before. What neither explains is said to be left.
+-- peak_lag is the highest lag that pages show in that time, commits that are due included.
+-- source_table and source_seq name a row behind: its valid_from_seq.
 WITH points AS (
-  SELECT
-    cluster, coordinator, group_id, topic, partition, valid_from_seq, at,
-    lag - coalesce(lag(lag) OVER (
-      PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY valid_from_seq
-    ), 0) AS change,
-    lag(at) OVER same AS from_at,
-    CASE WHEN log_end_offset IS NOT NULL AND lag(log_end_offset) OVER same IS NOT NULL
-      THEN lag - lag(lag) OVER same END AS added,
-    log_end_offset - lag(log_end_offset) OVER same AS produced,
-    committed_offset - lag(committed_offset) OVER same AS consumed
-  FROM (
-    SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq,
-      sampled_at AS at, lag, log_end_offset, committed_offset
-    FROM offset_lag
-    WHERE lag IS NOT NULL
-    UNION ALL
-    -- Where no row followed, nothing was left to read, and what came later began anew.
-    SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_to_seq,
-      to_timestamp_micros(valid_to_at), 0, NULL, NULL
-    FROM offset_lag
-    WHERE ended_by <> 'changed'
+  -- Rows of before zklake counted points told the last sample of a minute, dated to its first.
+  SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq AS seq,
+    date_part('epoch', CASE WHEN points IS NULL THEN sampled_at ELSE valid_from_at END) AS at,
+    date_part('epoch', CASE WHEN points > 1 THEN valid_from_at ELSE sampled_at END) AS held_until,
+    lag, log_end_offset, committed_offset, owner_member_id, NULL AS pause, NULL AS away
+  FROM offset_lag
+  WHERE lag IS NOT NULL
+  UNION ALL
+  -- A row that stands for several rounds ends with other numbers than it began with.
+  SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq,
+    date_part('epoch', sampled_at), date_part('epoch', sampled_at), lag_last,
+    log_end_offset_last, committed_offset_last, owner_member_id, NULL, NULL
+  FROM offset_lag
+  WHERE lag_last IS NOT NULL AND points > 1
+  UNION ALL
+  -- Where no row followed, nothing was left to read, and what came later began anew.
+  SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_to_seq,
+    date_part('epoch', valid_to_at), date_part('epoch', valid_to_at), 0, NULL, NULL, NULL, NULL,
+    NULL
+  FROM offset_lag
+  WHERE ended_by <> 'changed'
+  UNION ALL
+  SELECT cluster, coordinator, group_id, topic, partition, NULL, valid_from_seq,
+    date_part('epoch', valid_from_at), NULL, NULL, NULL, NULL, NULL,
+    named_struct(
+      'seq', valid_from_seq,
+      'from_at', date_part('epoch', valid_from_at),
+      'to_at', coalesce(date_part('epoch', valid_to_at), 1e12),
+      -- Nobody read for so much of it at least. Where that is most of it, or it still lasts, all of
+      -- it counts: readers need a commit more to show that they are back.
+      'idle', CASE WHEN least_ms * 2 < most_ms THEN CAST(least_ms AS DOUBLE) / most_ms ELSE 1.0 END,
+      'held', held,
+      'entity', CASE
+        WHEN held IN ('owner_crashed', 'owner_stuck')
+          THEN 'member ' || coalesce(owner_member_id, 'unknown')
+        WHEN held = 'leader_away' THEN 'broker ' || coalesce(CAST(broker_id AS TEXT), 'unknown')
+        ELSE 'group ' || group_id
+      END
+    ), NULL
+  FROM consumption_pauses
+  UNION ALL
+  -- Without a leader nobody can write either: what producers held back comes when it is back.
+  SELECT o.cluster, o.coordinator, o.group_id, o.topic, o.partition, NULL, p.valid_from_seq,
+    date_part('epoch', p.valid_from_at), NULL, NULL, NULL, NULL, NULL, NULL,
+    named_struct(
+      'seq', p.valid_from_seq,
+      'from_at', date_part('epoch', p.valid_from_at),
+      'to_at', coalesce(date_part('epoch', p.valid_to_at), 1e12),
+      'entity', 'broker ' || CASE WHEN cardinality(p.isr) = 1 THEN CAST(p.isr[1] AS TEXT)
+        ELSE 'unknown' END
+    )
+  FROM offset_lag AS o
+  JOIN partition_state AS p
+    ON p.cluster = o.cluster AND p.topic = o.topic AND p.partition = o.partition
+    AND p.valid_from_at <= coalesce(o.valid_to_at, p.valid_from_at)
+    AND o.valid_from_at <= coalesce(p.valid_to_at, o.valid_from_at)
+  WHERE o.lag IS NULL AND o.reason = 'LEADER_NOT_AVAILABLE' AND p.leader = -1
+), followed AS (
+  -- Every point with the last pause that began before it, and the offset before it.
+  SELECT * FROM (
+    SELECT *,
+      last_value(pause) IGNORE NULLS OVER so_far AS held_by,
+      last_value(away) IGNORE NULLS OVER so_far AS away_by,
+      lag(committed_offset) OVER points AS committed_before,
+      row_number() OVER points AS place
+    FROM points
+    WINDOW so_far AS (
+      PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at, seq
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ), points AS (
+      PARTITION BY cluster, coordinator, group_id, topic, partition, pause IS NULL AND away IS NULL
+      ORDER BY at, seq
+    )
   )
-  WINDOW same AS (
-    PARTITION BY cluster, coordinator, group_id, topic, partition, incarnation
-    ORDER BY valid_from_seq
-  )
-), moments AS (
-  SELECT cluster, coordinator, group_id, at,
-    sum(change) AS change,
-    coalesce(sum(added), 0) AS added,
-    coalesce(sum(produced), 0) AS produced,
-    coalesce(sum(consumed), 0) AS consumed,
-    coalesce(sum(consumed) FILTER (WHERE added > 0), 0) AS consumed_there,
-    min(from_at) FILTER (WHERE added > 0) AS from_at,
-    min(coalesce(from_at, at)) AS began_at,
-    array_agg('partition ' || topic || ' ' || partition) FILTER (WHERE added > 0) AS partitions,
-    array_agg('topic ' || topic) FILTER (WHERE added > 0) AS topics,
-    sum(-consumed) FILTER (WHERE added > 0 AND consumed < 0) AS rewound,
-    min(valid_from_seq) FILTER (WHERE added > 0 AND consumed < 0) AS rewound_seq
-  FROM points
-  GROUP BY cluster, coordinator, group_id, at
-), totals AS (
+  WHERE pause IS NULL AND away IS NULL
+), marked AS (
   SELECT *,
-    sum(change) OVER so_far AS total,
-    sum(produced) OVER so_far AS all_produced,
-    sum(consumed) OVER so_far AS all_consumed,
-    lag(at) OVER (PARTITION BY cluster, coordinator, group_id ORDER BY at) AS former_at
-  FROM moments
+    CASE WHEN place = 1 OR committed_offset IS NULL OR committed_before IS NULL
+      OR committed_offset <> committed_before OR held_by['to_at'] >= at
+      THEN named_struct(
+        'at', at, 'held_until', held_until, 'lag', lag, 'log_end', log_end_offset,
+        'committed', committed_offset, 'incarnation', incarnation
+      ) END AS known,
+    lag - coalesce(lag(lag) OVER same, 0) AS change,
+    min(at) OVER (PARTITION BY cluster, coordinator, group_id, topic, partition) AS born_at
+  FROM followed
+  WINDOW same AS (
+    PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at, seq
+  )
+), paired AS (
+  SELECT *,
+    last_value(known) IGNORE NULLS OVER (
+      PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at, seq
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS former
+  FROM marked
+), steps AS (
+  -- From one known point of a partition to the next. Of another incarnation, or the first of all:
+  -- nobody knows what was written and read before.
+  SELECT cluster, coordinator, group_id, topic, partition, seq, at, owner_member_id, held_by,
+    away_by, born_at, change,
+    least(at, coalesce(former['held_until'], at)) AS from_at,
+    CASE WHEN known IS NULL THEN 0 ELSE lag - coalesce(former['lag'], 0) END AS added,
+    CASE WHEN known IS NOT NULL AND former['incarnation'] IS NOT DISTINCT FROM incarnation
+      THEN log_end_offset - former['log_end'] END AS produced,
+    CASE WHEN known IS NOT NULL AND former['incarnation'] IS NOT DISTINCT FROM incarnation
+      THEN committed_offset - former['committed'] END AS consumed
+  FROM paired
+), totals AS (
+  -- Of the group, at every point: the lag that is known, and the one that pages show.
+  SELECT *,
+    sum(added) OVER so_far AS total,
+    sum(change) OVER so_far AS shown,
+    coalesce(sum(produced) OVER lately, 0) AS lately_produced,
+    coalesce(sum(greatest(consumed, 0)) OVER lately, 0) AS lately_consumed
+  FROM steps
   WINDOW so_far AS (
     PARTITION BY cluster, coordinator, group_id ORDER BY at
-    ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+  ), lately AS (
+    PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at
+    RANGE BETWEEN 600 PRECEDING AND CURRENT ROW
   )
-), paced AS (
-  -- What was produced and consumed in the ten minutes before.
+), extremes AS (
   SELECT *,
-    first_value(began_at) OVER lately AS pace_at,
-    all_produced - produced - first_value(all_produced - produced) OVER lately AS produced_before,
-    all_consumed - consumed - first_value(all_consumed - consumed) OVER lately AS consumed_before
-  FROM totals
-  WINDOW lately AS (
-    PARTITION BY cluster, coordinator, group_id ORDER BY at
-    RANGE BETWEEN INTERVAL '10 minutes' PRECEDING AND CURRENT ROW
-  )
-), turns AS (
-  SELECT *,
-    CASE WHEN added > 0 AND coalesce(
-      lag(added) OVER (PARTITION BY cluster, coordinator, group_id ORDER BY at), 0
-    ) <= 0 THEN 1 ELSE 0 END AS begins
-  FROM paced
-  WHERE added <> 0
-), numbered AS (
-  SELECT *,
-    sum(begins) OVER (
+    CASE WHEN total = min(total) OVER (
       PARTITION BY cluster, coordinator, group_id ORDER BY at
-      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS rise
-  FROM turns
-), rises AS (
-  SELECT cluster, coordinator, group_id, rise,
-    first_value(from_at ORDER BY at) AS from_at,
-    min(at) AS risen_at,
-    max(at) AS to_at,
-    first_value(from_at ORDER BY added DESC, at) AS steep_from_at,
-    first_value(at ORDER BY added DESC, at) AS steep_at,
-    first_value(total - added ORDER BY at) AS lag_before,
-    sum(added) AS added,
-    sum(produced) AS produced,
-    sum(consumed) AS consumed,
-    sum(consumed_there) AS consumed_there,
-    first_value(produced_before ORDER BY at) AS produced_before,
-    first_value(consumed_before ORDER BY at) AS consumed_before,
-    first_value(CAST(former_at - pace_at AS BIGINT) ORDER BY at) AS pace_us,
-    sum(rewound) AS rewound,
-    min(at) FILTER (WHERE rewound > 0) AS rewound_at,
-    min(rewound_seq) AS rewound_seq,
-    array_distinct(flatten(array_agg(partitions))) AS partitions,
-    array_distinct(flatten(array_agg(topics))) AS topics
-  FROM numbered
-  WHERE added > 0
-  GROUP BY cluster, coordinator, group_id, rise
-  HAVING sum(added) * 2 >= first_value(total - added ORDER BY at)
-), spells AS (
-  -- A status is known only once its cause has lasted: often after the lag has risen.
-  SELECT cluster, coordinator, group_id, status, status_since,
-    'partition ' || topic || ' ' || partition AS place,
-    min(valid_from_seq) AS seq,
-    max(coalesce(valid_to_at, to_timestamp_micros(now()))) AS until_at
-  FROM offset_lag
-  WHERE status IN ('STALLED', 'STOPPED', 'UNOWNED')
-  GROUP BY cluster, coordinator, group_id, topic, partition, status, status_since
-), held AS (
-  SELECT rises.cluster, rises.coordinator, rises.group_id, rises.rise,
-    min(status_since) FILTER (WHERE status = 'STALLED') AS stalled_at,
-    min(seq) FILTER (WHERE status = 'STALLED') AS stalled_seq,
-    min(status_since) FILTER (WHERE status = 'STOPPED') AS stopped_at,
-    min(seq) FILTER (WHERE status = 'STOPPED') AS stopped_seq,
-    min(status_since) FILTER (WHERE status = 'UNOWNED') AS unowned_at,
-    min(seq) FILTER (WHERE status = 'UNOWNED') AS unowned_seq
-  FROM rises
-  JOIN spells
-    ON spells.cluster = rises.cluster
-    AND spells.coordinator = rises.coordinator
-    AND spells.group_id = rises.group_id
-  WHERE spells.status_since <= rises.to_at
-    AND spells.until_at >= rises.from_at
-    AND array_has(rises.partitions, spells.place)
-  GROUP BY rises.cluster, rises.coordinator, rises.group_id, rises.rise
-), keyed AS (
-  SELECT rises.*, held.stalled_at, held.stalled_seq, held.stopped_at, held.stopped_seq,
-    held.unowned_at, held.unowned_seq,
-    unnest(array_concat(
-      partitions,
-      topics,
-      make_array(
-        'always',
-        'group ' || rises.coordinator || ' ' || rises.group_id,
-        'client ' || rises.group_id
-      ),
-      array_distinct(make_array(
-        'hour ' || date_trunc('hour', from_at - INTERVAL '5 minutes'),
-        'hour ' || date_trunc('hour', risen_at)
-      ))
-    )) AS shared
-  FROM rises
-  LEFT JOIN held
-    ON held.cluster = rises.cluster
-    AND held.coordinator = rises.coordinator
-    AND held.group_id = rises.group_id
-    AND held.rise = rises.rise
-), leaderships AS (
-  SELECT cluster, topic, partition, leader, valid_from_at, valid_to_at, is_open, valid_from_seq,
-    lag(leader) OVER (PARTITION BY cluster, topic, partition, czxid ORDER BY valid_from_seq)
-      AS leader_before
-  FROM partition_state
-  WHERE leader IS NOT NULL
-), at_brokers AS (
-  -- What befell a broker befell every partition that it led.
-  SELECT cluster, broker_id, 'broker_left' AS cause, 92.0 AS weight, valid_to_at AS at,
-    'it led what this group reads (' || ended_by || ')' AS evidence,
-    'broker_membership' AS source_table, valid_to_seq AS seq
-  FROM broker_membership
-  WHERE NOT is_open AND ended_by NOT IN ('changed', 'unreadable', 'migrated')
-  UNION ALL
-  SELECT cluster, CAST(entity_name AS INT), 'config_changed', 50.0, valid_from_at,
-    config_key || ' is ' || coalesce(value, '(withheld)'), 'config_history', valid_from_seq
-  FROM config_history
-  WHERE entity_type = 'brokers' AND regexp_like(entity_name, '^[0-9]{1,9}$')
-    AND config_key IS NOT NULL
-), events AS (
-  SELECT at_brokers.cluster, at_brokers.cause, at_brokers.weight, at_brokers.at,
-    at_brokers.at AS until_at,
-    'partition ' || leaderships.topic || ' ' || leaderships.partition AS shared,
-    'broker ' || at_brokers.broker_id AS entity, at_brokers.evidence, at_brokers.source_table,
-    at_brokers.seq, at_brokers.seq AS each, 0 AS attempts
-  FROM at_brokers
-  JOIN leaderships
-    ON leaderships.cluster = at_brokers.cluster
-    AND leaderships.leader = at_brokers.broker_id
-    AND leaderships.valid_from_at <= at_brokers.at
-    -- Before a clean stop the leaders are moved away.
-    AND (
-      leaderships.is_open OR leaderships.valid_to_at >= at_brokers.at - INTERVAL '1 minute'
-    )
-  UNION ALL
-  SELECT cluster, 'member_lost', 90.0, valid_to_at, valid_to_at AS until_at,
-    'group ' || coordinator || ' ' || group_id, 'member ' || member_id,
-    'it left (' || ended_by || ')', 'consumer_membership', valid_to_seq, 0, 0
-  FROM consumer_membership
-  WHERE NOT is_open AND ended_by NOT IN ('changed', 'unreadable')
-  UNION ALL
-  SELECT cluster, 'member_came', 0.0, valid_from_at, valid_from_at AS until_at,
-    'group ' || coordinator || ' ' || group_id, 'member ' || member_id,
-    'it came', 'consumer_membership', valid_from_seq, 0, 0
-  FROM consumer_membership
-  UNION ALL
-  SELECT cluster, CASE WHEN outcome = 'failed' THEN 'rebalance_failed' ELSE 'rebalance' END,
-    CASE WHEN outcome = 'failed' THEN 88.0 ELSE 70.0 END,
-    valid_from_at, coalesce(valid_to_at, to_timestamp_micros(now())),
-    'group ' || coordinator || ' ' || group_id, 'the group',
-    concat(
-      trigger,
-      coalesce(' (' || coalesce(trigger_member_id, trigger_topic) || ')', ''),
-      ', ', outcome,
-      coalesce(', ' || moved || ' partitions moved', ''),
-      coalesce(', unowned up to ' || max_unowned_ms || ' ms', '')
-    ),
-    'rebalances', valid_from_seq, valid_from_seq AS each, greatest(coalesce(attempts, 1), 1)
-  FROM rebalances
-  UNION ALL
-  SELECT cluster, 'config_changed',
-    CASE WHEN entity_type = 'topics' OR entity_type = 'clients' AND entity_name <> '<default>'
-      THEN 85.0 ELSE 50.0 END,
-    at, at AS until_at,
-    CASE
-      WHEN entity_type = 'topics' THEN 'topic ' || entity_name
-      WHEN entity_type = 'clients' AND entity_name <> '<default>' THEN 'client ' || entity_name
-      ELSE 'hour ' || date_trunc('hour', at)
-    END,
-    rtrim(entity_type, 's') || ' ' || entity_name, config_key || ' ' || says,
-    'config_history', seq, seq AS each, 0
-  FROM (
-    SELECT cluster, entity_type, entity_name, config_key, valid_from_at AS at,
-      valid_from_seq AS seq, 'is ' || coalesce(value, '(withheld)') AS says
-    FROM config_history
-    UNION ALL
-    SELECT cluster, entity_type, entity_name, config_key, valid_to_at, valid_to_seq,
-      'was ' || ended_by
-    FROM config_history
-    WHERE ended_by IN ('removed', 'deleted')
+      RANGE BETWEEN 120 PRECEDING AND 120 FOLLOWING
+    ) THEN at END AS low_at,
+    lag(at) OVER same AS before_at,
+    lag(lately_produced) OVER same AS before_produced,
+    lag(lately_consumed) OVER same AS before_consumed
+  FROM totals
+  WINDOW same AS (
+    PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at, seq
   )
-  WHERE config_key IS NOT NULL
-    AND (entity_type IN ('topics', 'clients') OR entity_name = '<default>')
-  UNION ALL
-  SELECT cluster, operation, 80.0, valid_from_at,
-    coalesce(valid_to_at, to_timestamp_micros(now())),
-    coalesce('partition ' || topic || ' ' || partition, 'topic ' || topic),
-    'topic ' || topic, 'it was under way', 'admin_operations', valid_from_seq, 0, 0
-  FROM admin_operations
-  WHERE topic IS NOT NULL
-  UNION ALL
-  SELECT cluster, 'leader_changed', 60.0, valid_from_at, valid_from_at AS until_at,
-    'partition ' || topic || ' ' || partition, 'topic ' || topic,
-    'a leader changed from ' || leader_before || ' to ' || leader,
-    'partition_state', valid_from_seq, 0, 0
-  FROM leaderships
-  WHERE leader <> leader_before
-  UNION ALL
-  SELECT cluster, 'controller_changed', 30.0, at, at AS until_at,
-    'hour ' || date_trunc('hour', at), 'controller ' || controller_id,
-    'it followed ' || former_id, 'controller', seq, seq AS each, 0
-  FROM (
-    SELECT cluster, controller_id, valid_from_at AS at, valid_from_seq AS seq,
-      lag(controller_id) OVER (PARTITION BY cluster ORDER BY valid_from_seq) AS former_id
-    FROM controller
-    WHERE controller_id IS NOT NULL
-  )
-  WHERE former_id <> controller_id
-  UNION ALL
-  -- What the rise itself tells.
-  SELECT cluster, unnest(make_array(
-      'offsets_rewound', 'rebalance_storm', 'consumer_stalled', 'group_stopped',
-      'partitions_unowned', 'producer'
-    )), 0.0, NULL, NULL, 'always', 'its offsets', '', 'offset_lag', NULL, 0, 0
-  FROM (SELECT DISTINCT cluster FROM offset_lag)
-), met AS (
-  SELECT keyed.*, events.cause, events.weight, events.at, events.until_at, events.entity,
-    events.evidence, events.source_table, events.seq, events.each, events.attempts,
-    events.at <= keyed.to_at AND events.until_at >= keyed.from_at AS is_meanwhile
-  FROM keyed
-  JOIN events
-    ON events.cluster = keyed.cluster
-    AND events.shared = keyed.shared
-  -- Who reads no more is missed only when the session has expired.
-  WHERE events.at IS NULL
-    OR events.at - CASE
-      WHEN events.cause IN ('member_lost', 'broker_left') AND keyed.consumed_there <= 0
-      THEN INTERVAL '30 seconds' ELSE INTERVAL '0 seconds' END
-      <= CASE WHEN starts_with(events.shared, 'hour ') THEN keyed.risen_at ELSE keyed.to_at END
-    AND events.until_at >= keyed.from_at - INTERVAL '5 minutes'
-), gathered AS (
-  SELECT cluster, coordinator, group_id, rise, from_at, risen_at, to_at, steep_from_at, steep_at,
-    lag_before, added, produced, consumed, consumed_there, produced_before, consumed_before,
-    pace_us,
-    rewound, rewound_at, rewound_seq, stalled_at, stalled_seq, stopped_at, stopped_seq,
-    unowned_at, unowned_seq,
-    cause, weight, entity, source_table, each,
-    min(at) AS at,
-    max(until_at) AS until_at,
-    min(seq) AS seq,
-    first_value(evidence ORDER BY at, seq) AS evidence,
-    count(*) AS times,
-    count(*) FILTER (WHERE is_meanwhile) AS times_meanwhile,
-    sum(attempts) FILTER (WHERE is_meanwhile) AS attempts
-  FROM met
-  GROUP BY cluster, coordinator, group_id, rise, from_at, risen_at, to_at, steep_from_at, steep_at,
-    lag_before, added, produced, consumed, consumed_there, produced_before, consumed_before,
-    pace_us,
-    rewound, rewound_at, rewound_seq, stalled_at, stalled_seq, stopped_at, stopped_seq,
-    unowned_at, unowned_seq,
-    cause, weight, entity, source_table, each
-), surveyed AS (
+), parted AS (
   SELECT *,
-    sum(attempts) OVER one AS all_attempts,
-    count(*) FILTER (WHERE source_table = 'rebalances' AND times_meanwhile > 0) OVER one
-      AS episodes,
-    count(*) FILTER (WHERE cause = 'member_came' AND times_meanwhile > 0) OVER one AS came,
-    count(*) FILTER (WHERE cause = 'member_lost' AND times_meanwhile > 0) OVER one AS gone,
-    min(CASE WHEN source_table = 'rebalances' THEN seq END) OVER one AS first_episode,
-    CASE WHEN to_at > from_at THEN produced * 1e6 / CAST(to_at - from_at AS BIGINT) END
-      AS produce_rate,
-    CASE WHEN to_at > from_at THEN consumed * 1e6 / CAST(to_at - from_at AS BIGINT) END
-      AS consume_rate,
-    CASE WHEN pace_us > 0 THEN produced_before * 1e6 / pace_us END AS produce_before,
-    CASE WHEN pace_us > 0 THEN consumed_before * 1e6 / pace_us END AS consume_before
-  FROM gathered
-  WINDOW one AS (PARTITION BY cluster, coordinator, group_id, rise)
-), told AS (
-  SELECT cluster, coordinator, group_id, rise, from_at, risen_at, to_at, steep_from_at, steep_at,
-    lag_before, added,
-    CASE WHEN cause = 'producer' AND is_slow THEN 'consumers_slowed' ELSE cause END AS cause,
-    CASE cause
-      WHEN 'offsets_rewound' THEN CASE WHEN rewound * 2 >= added THEN 98.0 END
-      WHEN 'rebalance_storm' THEN
-        CASE WHEN greatest(came, gone) >= 3 AND all_attempts >= 5 THEN 95.0 END
-      WHEN 'consumer_stalled' THEN CASE WHEN stalled_seq IS NOT NULL THEN
-        CASE WHEN unowned_seq IS NULL THEN 91.0 ELSE 57.0 END END
-      WHEN 'group_stopped' THEN CASE WHEN stopped_seq IS NOT NULL THEN
-        CASE WHEN stopped_at > steep_at AND consumed_there > 0 THEN 26.0 ELSE 56.0 END END
-      WHEN 'partitions_unowned' THEN CASE WHEN unowned_seq IS NOT NULL THEN 58.0 END
-      WHEN 'producer' THEN CASE WHEN is_slow THEN 20.0
-        WHEN produce_rate >= 1.5 * produce_before THEN 65.0
-        WHEN produce_before IS NULL AND consumed_there > 0 THEN 45.0 ELSE 15.0 END
-      WHEN 'member_came' THEN NULL
-      -- What had settled before the lag rose cost it nothing any more; nor did what came after
-      -- most of it, if they were read all the time.
-      WHEN 'rebalance' THEN
-        CASE WHEN times_meanwhile > 0 AND NOT is_late THEN weight ELSE weight - 30 END
-      WHEN 'member_lost' THEN CASE WHEN is_late THEN weight - 50 ELSE weight END
-      ELSE weight
-    END AS weight,
-    CASE cause
-      WHEN 'rebalance_storm' THEN 'the group'
-      WHEN 'consumer_stalled' THEN 'its owners'
-      WHEN 'group_stopped' THEN 'the group'
-      WHEN 'partitions_unowned' THEN 'its partitions'
-      WHEN 'producer' THEN CASE WHEN is_slow THEN 'consumers' ELSE 'producers' END
-      ELSE entity
-    END AS entity,
-    CASE cause
-      WHEN 'offsets_rewound' THEN rewound_at
-      WHEN 'consumer_stalled' THEN stalled_at
-      WHEN 'group_stopped' THEN stopped_at
-      WHEN 'partitions_unowned' THEN unowned_at
-      ELSE coalesce(at, from_at)
-    END AS at,
-    -- What lasts has no end before the rise has.
-    CASE WHEN cause = 'offsets_rewound' THEN rewound_at ELSE coalesce(until_at, to_at) END
-      AS until_at,
-    CASE cause
-      WHEN 'offsets_rewound' THEN 'committed offsets fell by ' || rewound
-      WHEN 'rebalance_storm' THEN concat(
-        episodes, ' rebalances with ', all_attempts, ' attempts, ', came, ' members came and ',
-        gone, ' left')
-      WHEN 'consumer_stalled' THEN 'they own partitions and commit nothing (STALLED)'
-      WHEN 'group_stopped' THEN 'it has no member (STOPPED)'
-      WHEN 'partitions_unowned' THEN 'members live, but nobody owns them (UNOWNED)'
-      WHEN 'producer' THEN concat(
-        produced, ' records produced and ', consumed, ' consumed meanwhile: ',
-        round(produce_rate, 1), ' and ', round(consume_rate, 1), ' per second',
-        coalesce(
-          ', before ' || round(produce_before, 1) || ' and ' || round(consume_before, 1), ''))
-      ELSE concat(evidence, CASE WHEN times = 1 THEN ''
-        WHEN cause = 'member_lost' THEN ', ' || times || ' times in all'
-        WHEN cause = 'leader_changed' THEN ', ' || times || ' changes in all'
-        ELSE ', on ' || times || ' partitions' END)
-    END AS evidence,
-    CASE cause WHEN 'rebalance_storm' THEN 'rebalances' WHEN 'producer' THEN NULL
-      ELSE source_table END AS source_table,
-    CASE cause
-      WHEN 'offsets_rewound' THEN rewound_seq
-      WHEN 'rebalance_storm' THEN first_episode
-      WHEN 'consumer_stalled' THEN stalled_seq
-      WHEN 'group_stopped' THEN stopped_seq
-      WHEN 'partitions_unowned' THEN unowned_seq
-      ELSE seq
-    END AS source_seq
+    max(low_at) OVER (
+      PARTITION BY cluster, coordinator, group_id ORDER BY at
+      RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS trough_at
+  FROM extremes
+), topped AS (
+  SELECT *,
+    first_value(total) OVER (
+      PARTITION BY cluster, coordinator, group_id, trough_at ORDER BY at
+    ) AS lag_before,
+    first_value(total) OVER highest AS lag_after,
+    first_value(at) OVER highest AS peak_at,
+    -- A pace of the ten minutes before; not known of what is younger than a minute.
+    first_value(CASE WHEN trough_at - born_at < 60 THEN NULL WHEN at = trough_at
+      THEN lately_produced WHEN before_at > trough_at - 600 THEN before_produced ELSE 0 END)
+      OVER mine / least(600, trough_at - born_at) AS pace_produced,
+    first_value(CASE WHEN trough_at - born_at < 60 THEN NULL WHEN at = trough_at
+      THEN lately_consumed WHEN before_at > trough_at - 600 THEN before_consumed ELSE 0 END)
+      OVER mine / least(600, trough_at - born_at) AS pace_consumed
+  FROM parted
+  WINDOW highest AS (
+    PARTITION BY cluster, coordinator, group_id, trough_at ORDER BY total DESC, at
+  ), mine AS (
+    PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at ORDER BY at, seq
+  )
+), rising AS (
+  SELECT *,
+    -- What was added by then and never caught up before the peak: the least of all that followed.
+    min(so_far) OVER (
+      PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at ORDER BY at, seq
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS stayed
   FROM (
     SELECT *,
-      coalesce(consume_rate < 0.7 * consume_before, consumed <= 0) AS is_slow,
-      at > steep_at AND consumed_there > 0 AS is_late
-    FROM surveyed
+      sum(added) OVER (
+        PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at ORDER BY at, seq
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+      ) AS so_far
+    FROM topped
+    WHERE lag_after > lag_before AND at > trough_at AND at <= peak_at
   )
-), scored AS (
-  -- Minutes between a cause and the rise's beginning or its steepest part, whichever is nearer.
+), kept AS (
+  -- Of each step, what of it is left at the peak; what was caught up again is nobody's doing.
   SELECT *,
-    round(weight / (1 + least(
-      greatest(0, CAST(from_at - until_at AS BIGINT), CAST(at - risen_at AS BIGINT)),
-      greatest(0, CAST(steep_from_at - until_at AS BIGINT), CAST(at - steep_at AS BIGINT))
-    ) / 6e7), 1) AS score
-  FROM told
-  WHERE weight IS NOT NULL
+    stayed - coalesce(lag(stayed) OVER (
+      PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at ORDER BY at, seq
+    ), least(0, stayed)) AS grown
+  FROM rising
+), risen AS (
+  SELECT *,
+    CASE WHEN produced IS NULL THEN grown ELSE 0 END AS began,
+    CASE WHEN consumed < 0 THEN least(grown, -consumed) ELSE 0 END AS set_back,
+    -- Which part of the step lay in a pause.
+    CASE WHEN at > from_at AND held_by['to_at'] > from_at
+      THEN least(1.0, held_by['idle']
+        * (least(at, held_by['to_at']) - greatest(from_at, held_by['from_at'])) / (at - from_at))
+      ELSE 0.0 END AS paused,
+    -- Which part of it had no leader.
+    CASE WHEN at > from_at AND away_by['to_at'] > from_at
+      THEN (least(at, away_by['to_at']) - greatest(from_at, away_by['from_at'])) / (at - from_at)
+      ELSE 0.0 END AS away
+  FROM kept
+), barred AS (
+  SELECT *, greatest(paused, away) AS held FROM risen
+), measured AS (
+  SELECT *,
+    (grown - set_back - began) * paused AS in_pause,
+    (grown - set_back - began) * (held - paused) AS in_absence,
+    (grown - set_back - began) * (1.0 - held) AS free,
+    greatest(0, sum(coalesce(produced, 0) * (1.0 - held)) OVER mine
+      - pace_produced * sum((at - from_at) * (1.0 - held)) OVER mine) AS more,
+    greatest(0, pace_consumed * sum((at - from_at) * (1.0 - held)) OVER mine
+      - sum(greatest(coalesce(consumed, 0), 0) * (1.0 - held)) OVER mine) AS less,
+    -- What producers would have written meanwhile.
+    pace_produced * sum((at - from_at) * away) OVER mine AS held_back,
+    max(shown) OVER rise AS peak_lag,
+    min(CASE WHEN grown > 0 THEN from_at END) OVER rise AS rise_from,
+    -- What other partitions caught up is taken off every cause alike.
+    (lag_after - lag_before) / CAST(sum(grown) OVER rise AS DOUBLE) AS net
+  FROM barred
+  WINDOW mine AS (
+    PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at
+  ), rise AS (PARTITION BY cluster, coordinator, group_id, trough_at)
+), shared AS (
+  SELECT *,
+    coalesce(free / nullif(greatest(sum(free) OVER (
+      PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at
+    ), more + less), 0), 0.0) AS part_free,
+    least(more, coalesce(held_back, 0)) AS owed
+  FROM measured
+), parts AS (
+  SELECT cluster, coordinator, group_id, topic, partition, trough_at, peak_at, rise_from,
+    lag_before, lag_after, peak_lag, at, from_at, net,
+    unnest(make_array(
+      named_struct('cause', 'offsets_set_back', 'entity', topic || '-' || partition,
+        'records', CAST(set_back AS DOUBLE), 'source', 'offset_lag', 'seq', seq,
+        'since', from_at),
+      named_struct('cause', 'began_behind', 'entity', topic || '-' || partition,
+        'records', CAST(began AS DOUBLE), 'source', 'offset_lag', 'seq', seq, 'since', at),
+      named_struct('cause', coalesce(held_by['held'], 'unknown'),
+        'entity', coalesce(held_by['entity'], ''), 'records', in_pause,
+        'source', 'consumption_pauses', 'seq', held_by['seq'],
+        'since', held_by['from_at']),
+      named_struct('cause', 'leader_away', 'entity', coalesce(away_by['entity'], ''),
+        'records', in_absence + coalesce(part_free * owed, 0.0), 'source', 'partition_state',
+        'seq', away_by['seq'], 'since', away_by['from_at']),
+      named_struct('cause', 'producers_faster', 'entity', 'topic ' || topic, 'records',
+        coalesce(part_free * (more - owed), 0.0),
+        'source', 'offset_lag', 'seq', seq, 'since', from_at),
+      named_struct('cause', 'readers_slower',
+        'entity', 'member ' || coalesce(owner_member_id, 'unknown'), 'records',
+        coalesce(part_free * less, 0.0),
+        'source', 'offset_lag', 'seq', seq, 'since', from_at),
+      named_struct('cause', 'left', 'entity', 'group ' || group_id, 'records', 0.0,
+        'source', NULL, 'seq', NULL, 'since', from_at)
+    )) AS part
+  FROM shared
+), causes AS (
+  SELECT cluster, coordinator, group_id, trough_at, peak_at, rise_from, lag_before, lag_after,
+    peak_lag, part['cause'] AS cause, part['entity'] AS entity,
+    CAST(round(sum(part['records'] * net)) AS BIGINT) AS records,
+    min(part['since']) AS began_at, max(at) AS ended_at,
+    array_sort(array_distinct(array_agg(topic || '-' || partition))) AS partitions,
+    first_value(part['source'] ORDER BY part['records'] DESC, part['seq']) AS source_table,
+    first_value(part['seq'] ORDER BY part['records'] DESC, part['seq']) AS source_seq
+  FROM parts
+  WHERE part['records'] > 0 OR part['cause'] = 'left'
+  GROUP BY cluster, coordinator, group_id, trough_at, peak_at, rise_from, lag_before, lag_after,
+    peak_lag, part['cause'], part['entity']
+), counted AS (
+  SELECT *,
+    CASE WHEN cause = 'left' THEN lag_after - lag_before - sum(records) OVER (
+      PARTITION BY cluster, coordinator, group_id, trough_at
+    ) ELSE records END AS added_by
+  FROM causes
 )
-SELECT
-  cluster,
-  coordinator,
-  group_id,
-  from_at AS rise_from,
-  to_at AS rise_to,
-  lag_before,
-  lag_before + added AS lag_after,
-  added,
+SELECT cluster, coordinator, group_id,
+  to_timestamp_micros(CAST(coalesce(rise_from, trough_at) * 1000000 AS BIGINT)) AS rise_from,
+  to_timestamp_micros(CAST(peak_at * 1000000 AS BIGINT)) AS rise_to,
+  lag_before, lag_after, lag_after - lag_before AS added, peak_lag,
   row_number() OVER (
-    PARTITION BY cluster, coordinator, group_id, rise ORDER BY score DESC, at, cause, entity
+    PARTITION BY cluster, coordinator, group_id, trough_at
+    ORDER BY cause = 'left', added_by DESC, cause, entity
   ) AS rank,
-  cause,
-  entity,
-  at,
-  evidence,
-  score,
-  source_table,
-  source_seq
-FROM scored
+  cause, entity, added_by AS records,
+  added_by / CAST(lag_after - lag_before AS DOUBLE) AS share,
+  to_timestamp_micros(CAST(began_at * 1000000 AS BIGINT)) AS began_at,
+  to_timestamp_micros(CAST(ended_at * 1000000 AS BIGINT)) AS ended_at,
+  partitions, source_table, source_seq
+FROM counted
+WHERE added_by <> 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from confluent_kafka import (
     ConsumerGroupState,
     ConsumerGroupTopicPartitions,
+    KafkaError,
     KafkaException,
     TopicPartition,
 )
@@ -32,7 +34,8 @@ def describe_group(stage: Stage, group: str) -> ConsumerGroupDescription | None:
     asked = stage.admin.describe_consumer_groups([group], request_timeout=_ADMIN_S)
     try:
         found: ConsumerGroupDescription = asked[group].result(_ADMIN_S)
-    except KafkaException:
+    except KafkaException as error:
+        _forget_coordinator(stage, error)
         return None
     return found if found.state in _SETTLED else None
 
@@ -43,6 +46,11 @@ def read_kafka_offsets(stage: Stage, group: str, topic: str) -> dict[int, int]:
     asked = stage.admin.list_consumer_group_offsets(wanted, request_timeout=_ADMIN_S)
     found = asked[group].result(_ADMIN_S).topic_partitions or ()
     return {each.partition: each.offset for each in found if each.topic == topic}
+
+
+def _forget_coordinator(stage: Stage, error: KafkaException) -> None:
+    if error.args[0].code() == KafkaError.NOT_COORDINATOR:
+        stage.renew_admin()
 
 
 def _find_members(group: ConsumerGroupDescription | None) -> dict[str, str]:
@@ -71,10 +79,11 @@ class KafkaMemberAct(Act):
 
 @dataclass(frozen=True)
 class JoinKafkaGroup(KafkaMemberAct):
-    """A consumer starts; over when the group has settled with it."""
+    """A consumer starts; over when the group has settled with it, or, `in_haste`, at once."""
 
     fact: ClassVar[str] = "kafka_member_joined"
     topic: str
+    in_haste: bool = False
 
     def perform(self, stage: Stage) -> Fields:
         member = KafkaMember(
@@ -87,16 +96,24 @@ class JoinKafkaGroup(KafkaMemberAct):
         )
         stage.kafka_members[self.group, self.client_id] = member
         member.start()
-        return {"member_id": self.find_member_id(stage), "subscription": {self.topic: 1}}
+        subscription = {"subscription": {self.topic: 1}}
+        if self.in_haste:
+            return subscription
+        return {"member_id": self.find_member_id(stage), **subscription}
 
 
 @dataclass(frozen=True)
 class LeaveKafkaGroup(KafkaMemberAct):
-    """It stops; over when the group has settled without it."""
+    """It stops; over when the group has settled without it, or, `in_haste`, with the process."""
 
     fact: ClassVar[str] = "kafka_member_left"
+    in_haste: bool = False
 
     def perform(self, stage: Stage) -> Fields:
+        if self.in_haste:
+            with closing(stage.kafka_members.pop((self.group, self.client_id))) as member:
+                member.stop(_STOP_S)
+            return {}
         member_id = self.find_member_id(stage)
         member = stage.kafka_members.pop((self.group, self.client_id))
         member.stop(_STOP_S)
@@ -190,7 +207,8 @@ class KafkaOffsetsAre(Look):
     def observe(self, stage: Stage) -> Sight | None:
         try:
             offsets = read_kafka_offsets(stage, self.group, self.topic)
-        except KafkaException:
+        except KafkaException as error:
+            _forget_coordinator(stage, error)
             return None
         if offsets != dict(enumerate(self.offsets)):
             return None

@@ -52,10 +52,9 @@ class Stage(Startable):
         self.seed = seed
         self.say = say
         self.truth = Truth(story, seed, on_truth)
-        self.patience = Patience(timeout_s, cluster.directory)
+        self.patience = Patience(timeout_s, cluster.logs)
         self.zookeeper = KazooClient(cluster.zookeeper_connect)
-        # Brokers come and go on stage: a refused connection is no news.
-        self.admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 2})
+        self.renew_admin()
         self.members: dict[str, ConsumerProcess] = {}
         # By group and client id.
         self.kafka_members: dict[tuple[str, str], KafkaMember] = {}
@@ -76,6 +75,14 @@ class Stage(Startable):
         for client in (*self.impostors.values(), self.zookeeper):
             client.stop()
             client.close()
+
+    def renew_admin(self) -> None:
+        """An admin client that remembers nothing: librdkafka never forgets a group's coordinator.
+
+        Once that has moved to another broker, every answer about the group is NOT_COORDINATOR.
+        """
+        # Brokers come and go on stage: a refused connection is no news.
+        self.admin = AdminClient({"bootstrap.servers": self.cluster.bootstrap, "log_level": 2})
 
     def sleep(self, ms: int) -> None:
         """So long at speed 1."""

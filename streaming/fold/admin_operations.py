@@ -25,7 +25,7 @@ from streaming.fold.life import (
 from streaming.fold.operations import Key, Name, Operations, Source
 from streaming.fold.payload import read_value
 from streaming.fold.row import Row
-from zklake.events.envelope import Event
+from zklake.events.envelope import TOLD_ORIGINS, Event
 from zklake.events.payloads.admin import PartitionList, Reassignment
 from zklake.events.payloads.topic import Topic
 
@@ -99,7 +99,7 @@ def _follow(operations: Operations, znode: Znode, event: Event, context: Context
         operations.tell_topic(operations.find("topic_deletion", znode.topic, "request"), False)
     if event.op == "delete":
         # Between a gap and in_sync the topic may be gone, and nobody has said it yet.
-        is_seen = event.origin == "watch" and not context.is_blind
+        is_seen = event.origin in TOLD_ORIGINS and not context.is_blind
         for key, source in standing.items():
             word = "refused" if is_seen and source.has_topic else znode.deleted
             operations.drop(key, (znode.name,), context.find_end(event), word)
@@ -154,7 +154,7 @@ def _read_request(event: Event, life: State) -> Said:
 def _read_deletion(event: Event, life: State) -> Said:
     """Its mere existence says it all. The topic goes first, the request last."""
     key = Key("topic_deletion", (event.path or "").split("/")[3])
-    is_asked = event.op == "create" and event.origin == "watch"
+    is_asked = event.op == "create" and event.origin in TOLD_ORIGINS
     source = Source(life, event.seq, has_topic=True if is_asked else None)
     return Said({key: source}, lambda key, source: "finished")
 

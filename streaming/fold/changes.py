@@ -26,7 +26,7 @@ Kind = Literal[
 ]
 Cause = Literal[
     "event",  # the event itself tells it
-    "session_closed",  # the session that held it ended
+    "session_ended",  # the session that held it ended
     "resync",  # a complete look at the tree, or at Kafka's groups, did not meet it
     "inferred",  # found by comparing with what stood: nobody saw it happen
     "seen",  # first sight of it (op read): it stands, but no change is claimed
@@ -123,3 +123,5 @@ class Change:
     member_id: str | None = None
     topic: str | None = None
     partition: int | None = None
+    # Of what went with its session: how its member left, as `exit` of consumer_membership says.
+    exit: str | None = None

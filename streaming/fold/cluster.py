@@ -11,17 +11,21 @@ from typing import Any, NamedTuple
 
 from delta_tables.catalog import INTERVAL_TABLES, STEP_TABLES
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, SESSION
+from delta_tables.samples import KAFKA
 from delta_tables.table import Table
 from streaming.fold import admin_operations, log_gaps
 from streaming.fold.admin_operations import AdminOperations
+from streaming.fold.apart import ReadEvents
+from streaming.fold.cluster_exits import ClusterExits
 from streaming.fold.config_history import ConfigHistory
-from streaming.fold.context import IN_SIGHT, Context, OpenGaps
+from streaming.fold.context import IN_SIGHT, Context, Sight
 from streaming.fold.controller import ControllerFold
 from streaming.fold.failure import blame_event
-from streaming.fold.frames import Closure, Frames, Rounds
+from streaming.fold.frames import Closure, Rounds
 from streaming.fold.group_folds import GroupFolds
 from streaming.fold.intervals import IntervalFold
 from streaming.fold.log_gaps import LogGaps
+from streaming.fold.open_rows import Key
 from streaming.fold.row import Row
 from streaming.fold.rules import Rules, make_group_folds
 from streaming.fold.sessions import Ephemeral, Released, SessionRuns
@@ -39,9 +43,7 @@ CONTROLLER_ZNODE = Table(
     folded="intervals",
     kinds=("controller",),
 )
-# What matters to frames, to gaps, and to the tables that several znodes make.
-_OF_FRAMES = ("frame_begin", "in_sync", "seq_hole")
-_OF_GAPS = ("gap", "in_sync")
+# What matters to the tables that several znodes make.
 _STEP_OPS = (*log_gaps.OPS, *admin_operations.OPS)
 STEP_KINDS = frozenset(kind for table in STEP_TABLES for kind in table.kinds)
 _NO_INPUTS: Mapping[str, Any] = {}
@@ -112,7 +114,10 @@ class ClusterFold:
                 self._by_op.setdefault(fold.table.samples.op, []).append(fold)
         self.steps = make_steps(cluster)
         self.group_folds: GroupFolds = make_group_folds(cluster, rules or Rules())
-        self.gaps, self.frames, self.rounds = OpenGaps(), Frames(), Rounds()
+        self.sight, self.rounds = Sight(), Rounds()
+        # Of tables whose znodes are folded elsewhere for now: what ends rows there.
+        self._postponed: list[tuple[IntervalFold, Closure, Context]] = []
+        self.exits = ClusterExits(self.intervals, lambda: self.group_folds)
         self.runs = SessionRuns(self._find_ephemeral, lambda one: self._sessions.get(one, 0))
         # The last minute of which a heartbeat is kept.
         self.heartbeat_minute = -1
@@ -132,24 +137,36 @@ class ClusterFold:
                 self._take_all(self.runs.take(entry), kept)
         return kept
 
-    def follow(self, entry: Entry) -> list[Entry]:
-        """Take an event whose own row was folded elsewhere; what it releases of those before."""
-        kept = self.finish()
-        event = entry.event
-        self.event_seq = event.seq
-        try:
-            self._apply_steps(event, IN_SIGHT)
-            self.group_folds.apply(event, IN_SIGHT)
-        except Exception as error:
-            raise blame_event(event.seq, error) from error
-        return kept
-
     def pass_over(self, seq: int, at_ms: int) -> list[Entry]:
         """Events up to that one were folded elsewhere, and concern nothing here."""
         kept = self.finish()
+        self.exits.members.end_run()
         self.event_seq = seq
         self.group_folds.pass_time(seq, at_ms)
         return kept
+
+    def divide(self, tables: Iterable[str], read_states: ReadEvents | None = None) -> None:
+        """Until they are taken over, the rows of these tables' znodes are made elsewhere.
+
+        `read_states`: the events of partitions' states, where not all of them are met here.
+        """
+        for name in tables:
+            self.intervals[name].is_elsewhere = True
+        self.exits.divide(read_states)
+
+    def take_over(self, changed: Mapping[str, Iterable[tuple[Key, bytes | None]]]) -> None:
+        """Open rows that were made elsewhere, by table, packed; None: it has ended.
+
+        Of a znode without events nothing was made there: what ended its row is done here.
+        """
+        for name, rows in changed.items():
+            self.intervals[name].take_over(rows)
+        for fold in self.intervals.values():
+            fold.is_elsewhere = False
+        for fold, closure, context in self._postponed:
+            fold.close(closure, context)
+        self._postponed = []
+        self.exits.settle()
 
     def finish(self) -> list[Entry]:
         """Nothing follows for now: fold what was held back."""
@@ -182,15 +199,18 @@ class ClusterFold:
         return is_first
 
     def _apply(self, event: Event, closes_session: bool) -> None:
-        context = IN_SIGHT
-        if closes_session or self.gaps.since or event.op in _OF_FRAMES:
-            closure = self.frames.follow(event)
-            context = Context(closes_session, closure, bool(self.gaps.since), self.gaps.newest_ms)
+        context = self.sight.find_context(event, closes_session=closes_session)
         self._apply_steps(event, context)
+        context = self.exits.follow(event, context)
+        if self._is_elsewhere(event):
+            self.exits.note_apart(event)
         self._apply_intervals(event, context)
         self.group_folds.apply(event, context)
-        if event.op in _OF_GAPS:
-            self.gaps.apply(event)
+        self.sight.apply(event)
+
+    def _is_elsewhere(self, event: Event) -> bool:
+        fold = self._by_kind.get(event.kind or "")
+        return fold is not None and fold.is_elsewhere
 
     def _apply_steps(self, event: Event, context: Context) -> None:
         if event.kind in STEP_KINDS or event.op in _STEP_OPS:
@@ -199,8 +219,9 @@ class ClusterFold:
 
     def _apply_intervals(self, event: Event, context: Context) -> None:
         fold = self._by_kind.get(event.kind or "")
-        spot = None if fold is None else fold.find_spot(event)
-        if fold is not None and spot is not None and event.seq > fold.horizon:
+        is_here = fold is not None and not fold.is_elsewhere and event.seq > fold.horizon
+        spot = fold.find_spot(event) if fold is not None and is_here else None
+        if fold is not None and spot is not None:
             inputs = self._read_inputs(fold.table, event.seq) if fold.table.as_of else _NO_INPUTS
             fold.apply(event, spot, context, inputs)
         for sampled in self._by_op.get(event.op, ()):
@@ -214,7 +235,12 @@ class ClusterFold:
 
     def _close(self, closure: Closure, context: Context) -> None:
         for fold in (*self.intervals.values(), self.controller_znode):
-            if closure.end_seq > fold.horizon:
+            if closure.end_seq <= fold.horizon:
+                continue
+            if fold.is_elsewhere and closure.coordinator != KAFKA:
+                self._postponed.append((fold, closure, context))
+                self.exits.close_apart(fold.table.name, closure)
+            else:
                 fold.close(closure, context)
 
     def _read_inputs(self, table: Table, seq: int) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from delta_tables.observation import read_millis
-from streaming.fold.frames import Closure
+from streaming.fold.frames import FRAME_OPS, Closure, Frames
 from streaming.fold.life import Moment, find_moment
 from zklake.events.envelope import Event
 
@@ -21,6 +21,8 @@ class Context(NamedTuple):
     # Whether the watcher had not yet seen everything again, and when it last had.
     is_blind: bool = False
     gap_from_ms: int | None = None
+    # How the member left whose session ends, as `exit` of consumer_membership says.
+    exit: str | None = None
 
     def find_end(self, event: Event) -> Moment:
         """The moment of a delete; one that was inferred happened somewhere in the gap."""
@@ -35,6 +37,7 @@ class Context(NamedTuple):
 
 
 IN_SIGHT = Context()
+_OF_GAPS = ("gap", "in_sync")
 
 
 @dataclass
@@ -55,6 +58,27 @@ class OpenGaps:
         elif event.op == "gap" and begins_blindness(event):
             assert event.gap is not None
             self.since.setdefault(event.gap.id, read_millis(event.gap.from_ms))
+
+
+@dataclass
+class Sight:
+    """What the watcher has seen of the tree as a whole: its frames, and the gaps in force."""
+
+    frames: Frames = field(default_factory=Frames)
+    gaps: OpenGaps = field(default_factory=OpenGaps)
+
+    def find_context(self, event: Event, *, closes_session: bool = False) -> Context:
+        """The place of the next event in the log."""
+        gaps = self.gaps
+        if not (closes_session or gaps.since or event.op in FRAME_OPS):
+            return IN_SIGHT
+        closure = self.frames.follow(event)
+        return Context(closes_session, closure, bool(gaps.since), gaps.newest_ms)
+
+    def apply(self, event: Event) -> None:
+        """Take one event, after everything else has."""
+        if event.op in _OF_GAPS:
+            self.gaps.apply(event)
 
 
 def begins_blindness(event: Event) -> bool:

@@ -69,7 +69,7 @@ class ControllerFold:
         elif event.kind == "controller_epoch":
             take_epoch(line, event)
         elif event.op == "delete":
-            word = "session_closed" if context.closes_session else "deleted"
+            word = "session_ended" if context.closes_session else "deleted"
             _end(line, context.find_end(event), word)
         elif event.op in SEEN:
             _see(line, event)

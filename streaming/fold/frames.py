@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from delta_tables.samples import KAFKA
 from zklake.events.envelope import Event
 
+# What matters to frames.
+FRAME_OPS = ("frame_begin", "in_sync", "seq_hole")
+
 
 @dataclass(frozen=True)
 class Closure:

@@ -11,7 +11,7 @@ from streaming.fold.group_fold import GroupFold, TableRows
 from zklake.events.envelope import Event
 
 # The znodes that folds of groups follow; of others they only learn that time passes.
-GROUP_KINDS = frozenset(("consumer", "owner", "topic", "offset"))
+GROUP_KINDS = frozenset(("consumer", "owner", "topic", "offset", "partition_state"))
 ZNODE_OPS = frozenset(("create", "set", "delete", "read", "unreadable"))
 # A marker moves at least this often: what follows it is read again after a restart.
 _IDLE_MS = 3_600_000
@@ -44,9 +44,7 @@ class GroupFolds:
 
     def apply(self, event: Event, context: Context) -> None:
         """Take one event."""
-        if self._late_starts:
-            self._pass_time()
-            self._begin(event.seq)
+        self.begin(event.seq)
         if event.kind not in GROUP_KINDS and event.op in ZNODE_OPS:
             self._untold = event.seq, event.observed_at_ms
             return
@@ -69,8 +67,13 @@ class GroupFolds:
             for fold in self.folds:
                 fold.pass_time(*untold)
 
+    def begin(self, seq: int) -> None:
+        """An event is about to come: those begin whose tables do not hold it yet."""
+        if self._late_starts:
+            self._pass_time()
+            self._begin(seq)
+
     def _begin(self, seq: int) -> None:
-        """Those begin whose tables do not hold this event yet."""
         waiting = self._late_starts
         self._late_starts = [each for each in waiting if each.seq >= seq]
         self.folds += [each.make(self.cluster_state) for each in waiting if each.seq < seq]
@@ -83,6 +86,15 @@ class GroupFolds:
             self._taken_at_ms = self._at_ms
         return {
             name: taken
-            for fold in self.folds
+            for fold in sorted(self.folds, key=_is_asked)
             for name, taken in fold.take(idle=idle or is_due).items()
         }
+
+
+def _is_asked(fold: GroupFold) -> bool:
+    """Whether it is the one that is asked how far members have read, when they leave.
+
+    Its tables are committed last: what others learned by asking it must not be missing from the
+    lake when it is there already, for it cannot be asked of the past.
+    """
+    return "log_ends" in fold.tables

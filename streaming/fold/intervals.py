@@ -6,13 +6,14 @@ groups make rows of the same tables: each tells the state of one key, or that it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from delta_tables.observation import NO_ROW, Observation, read_millis
 from delta_tables.samples import KAFKA, Samples
 from delta_tables.table import Table
 from streaming.fold.context import Context
+from streaming.fold.exits import BY_KAFKA, HIDDEN, UNSEEN, Exit
 from streaming.fold.frames import Closure
 from streaming.fold.life import Moment, find_moment, is_second_half, judge, read_state
 from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard, hash_key
@@ -25,6 +26,11 @@ StoredRow = tuple[Any, ...]
 _NO_END = Moment(None, None, None)  # type: ignore[arg-type]
 # Of so many paths a batch remembers where their rows stand.
 _MOST_SPOTS = 1 << 16
+_MINUTE_MS = 60_000
+
+
+# How a znode of the table left, whose delete this is; asked before anything of it is folded.
+FindExit = Callable[[Event, "Spot", Context], Exit]
 
 
 class Spot(NamedTuple):
@@ -47,6 +53,8 @@ class IntervalFold:
         self.marker = -1
         # In a rebuild: events up to this seq may be missing, so its rows begin as they stood then.
         self.horizon = -1
+        # Whether the rows of its znodes are made elsewhere for now.
+        self.is_elsewhere = False
         self.open = OpenRows()
         self.ended: list[StoredRow] = []
         columns = {column.name: column.read for column in table.made}
@@ -56,8 +64,13 @@ class IntervalFold:
         self._payload = [column.read for column in payload]
         self.payload_names = names = tuple(column.name for column in payload)
         self._session = names.index("session") if "session" in names else None
+        self._exit = names.index("exit") if "exit" in names else None
+        # Whoever can say how somebody left.
+        self.find_exit: FindExit | None = None
         self._sessions = sessions
         self._is_sampled = table.samples is not None
+        # Whether rows are held by somebody: a session, or a Kafka-stored group.
+        self._is_held = self._session is not None or self._is_sampled
         # By kind and path, for as long as a batch lasts.
         self._spots: dict[str, dict[str, Spot | None]] = {kind: {} for kind in table.kinds}
         # Of Kafka-stored groups: the keys of each.
@@ -105,6 +118,8 @@ class IntervalFold:
             self._see(shard, key, row, event.seq)
         elif verdict == "ended":
             word = self.table.name_delete(context.closes_session, inputs)
+            if self.find_exit is not None and word != "migrated":
+                self._tell_exit(row, self.find_exit(event, spot, context))
             self._end(shard, key, row, context.find_end(event), word)
         else:
             self._succeed(shard, event, spot, row, is_same_life=verdict == "changed")
@@ -131,6 +146,9 @@ class IntervalFold:
     ) -> None:
         """Another state of the znode follows the one that stood."""
         key, row = spot.key, self._read(event, spot)
+        if is_same_life and self._is_progress(former, row):
+            self._see(shard, key, former, event.seq)
+            return
         if is_same_life and row.version is not None and former.version is not None:
             row.unseen_versions = max(0, row.version - former.version - 1)
         self._forget(key, former)
@@ -142,8 +160,22 @@ class IntervalFold:
         word = "recreated"
         if is_same_life:
             word = "changed" if row.decode_error is None else "unreadable"
+        else:
+            self._tell_exit(former, UNSEEN)
         moment = Moment(event.seq, row.from_zxid, row.from_ms)
         self.ended.append(self._write(key, former, moment, word))
+
+    def _is_progress(self, former: OpenRow, row: OpenRow) -> bool:
+        """Whether a state only goes on with one that began in the same minute."""
+        is_progress, began_ms, ms = self.table.is_progress, former.from_ms, row.from_ms
+        if is_progress is None or began_ms is None or ms is None or not row.is_known:
+            return False
+        if began_ms // _MINUTE_MS != ms // _MINUTE_MS or former.fidelity != row.fidelity:
+            return False
+        before, after = (
+            dict(zip(self.payload_names, r.values, strict=True)) for r in (former, row)
+        )
+        return is_progress(before, after)
 
     def apply_samples(self, event: Event, samples: Samples) -> None:
         """Take an event that tells rows of Kafka-stored groups."""
@@ -168,6 +200,7 @@ class IntervalFold:
         row = shard.get(key)
         if values is None:
             if row is not None:
+                self._tell_exit(row, BY_KAFKA)
                 self._end(shard, key, row, moment, "deleted")
             return
         told, seq = [values.get(name) for name in self.payload_names], moment.seq
@@ -190,7 +223,14 @@ class IntervalFold:
         for key, row in self.open.items():
             is_its = not self._is_sampled or key[0] == closure.coordinator
             if is_its and row.seen_seq < closure.begin_seq:
+                self._tell_exit(row, HIDDEN if closure.coordinator != KAFKA else BY_KAFKA)
                 self._end(self.open.find_shard(key), key, row, moment, "resync")
+
+    def close_key(self, key: Key, closure: Closure, moment: Moment) -> None:
+        """The same for one znode."""
+        row = self.open.find_shard(key).get(key)
+        if row is not None and row.seen_seq < closure.begin_seq:
+            self._end(self.open.find_shard(key), key, row, moment, "resync")
 
     def recall(self, key: Key, row: OpenRow) -> None:
         """Take up a row that stood open before."""
@@ -198,7 +238,7 @@ class IntervalFold:
         self.open.find_shard(key).put_packed(key, row)
 
     def take_over(self, rows: Iterable[tuple[Key, bytes | None]]) -> None:
-        """Open rows of znodes whose events were folded elsewhere, packed; None: it has ended."""
+        """Open rows that were made elsewhere, packed; None: it has ended."""
         for key, packed in rows:
             self.open.find_shard(key).replace(key, packed)
 
@@ -225,6 +265,8 @@ class IntervalFold:
 
     def _count(self, key: Key, row: OpenRow) -> None:
         """A row is open: its session and its group hold one more."""
+        if not self._is_held:
+            return
         session = self._read_session(row)
         if session is not None:
             self._sessions[session] = self._sessions.get(session, 0) + 1
@@ -233,6 +275,8 @@ class IntervalFold:
 
     def _forget(self, key: Key, row: OpenRow) -> None:
         """A row is no longer open: its session and its group hold one less."""
+        if not self._is_held:
+            return
         session = self._read_session(row)
         if session is not None:
             self._sessions[session] -= 1
@@ -247,7 +291,13 @@ class IntervalFold:
         shard = self.open.find_shard(key)
         row = shard.get(key)
         if row is not None:
+            self._tell_exit(row, BY_KAFKA if word == "deleted" else None)
             self._end(shard, key, row, moment, word)
+
+    def _tell_exit(self, row: OpenRow, told: Exit | None) -> None:
+        """Say of a row that is about to end how it left, where the table tells that."""
+        if self._exit is not None and told is not None:
+            row.values[self._exit : self._exit + len(told)] = told
 
     def _end(self, shard: Shard, key: Key, row: OpenRow, moment: Moment, word: str) -> None:
         self._forget(key, row)

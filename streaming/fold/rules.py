@@ -31,6 +31,8 @@ def read_rules(settings: Settings) -> Rules:
             unowned_after_ms=1000 * lag.unowned_after_s,
             abandoned_after_ms=1000 * lag.abandoned_after_s,
             point_ms=1000 * lag.point_s,
+            points_per_round=lag.points_per_round,
+            pause_after_ms=1000 * lag.pause_after_s,
         ),
         Pace(stream.rebalance_quiet_ms, stream.rebalance_fail_ms),
     )

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from streaming.log.continuity import Entry
-from zklake.events.envelope import SESSION_RUN_MS, Event
+from zklake.events.envelope import SESSION_RUN_MS, TOLD_ORIGINS, Event
 from zklake.events.samples import SAMPLE_OPS
 
 # What breaks no run.
-_PASSING = ("heartbeat", *SAMPLE_OPS)
+PASSING = ("heartbeat", *SAMPLE_OPS)
 
 
 class Ephemeral(NamedTuple):
@@ -62,12 +62,12 @@ class SessionRuns:
 
     def passes(self, event: Event) -> bool:
         """Whether an event is released at once: nothing is held back, and it begins no run."""
-        return not self._held and not (event.op == "delete" and event.origin == "watch")
+        return not self._held and not (event.op == "delete" and event.origin in TOLD_ORIGINS)
 
     def take(self, entry: Entry) -> Iterator[Released]:
         """Take one entry; what can be released by now, each before the next is asked for."""
         event = entry.event
-        if event.op in _PASSING:
+        if event.op in PASSING:
             if event.observed_at_ms - self._last_ms >= SESSION_RUN_MS:
                 yield from self.release()
             yield from self._hold_if_run(entry)
@@ -76,7 +76,7 @@ class SessionRuns:
             yield from self._hold_if_run(entry)
             return
         known = None
-        if event.op == "delete" and event.origin == "watch":
+        if event.op == "delete" and event.origin in TOLD_ORIGINS:
             known = self._find_ephemeral(entry)
         session = None
         if known is not None and known.place not in self._gone:

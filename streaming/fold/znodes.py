@@ -50,7 +50,7 @@ def take(
     cause = _find_cause(event, context, is_known=before is not None)
     if before is not None and verdict == "ended":
         del book[key]
-        return [Change(kind.went, cause, before, None, **place)]
+        return [Change(kind.went, cause, before, None, **place, exit=context.exit)]
     after = book[key] = kind.read(event)
     if before is None:
         return [Change(kind.came, cause, None, after, **place)]
@@ -64,7 +64,7 @@ def take(
 
 def _find_cause(event: Event, context: Context, *, is_known: bool) -> Cause:
     if context.closes_session:
-        return "session_closed"
+        return "session_ended"
     if event.origin == "resync":
         return "inferred"
     if event.op == "read":

@@ -8,9 +8,9 @@ second instead of one.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import pyarrow as pa
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs
 import pyarrow.json as pj
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from delta_tables import reading
@@ -26,15 +27,21 @@ from delta_tables.tables.quarantine import QUARANTINE
 from delta_tables.tables.znode_events import EVENT_COLUMNS, ZNODE_EVENTS
 from streaming.fold.failure import Unfoldable
 from streaming.lake.arrow_rows import MISFITS, find_schema
+from streaming.lake.new_files import NewFile
 from streaming.log.continuity import Entry
 from streaming.log.records import judge_record
 from zklake.events.envelope import Event, Frame, Gap, Stat, encode
-from zklake.events.samples import GroupCommits, GroupState, LogEnds
+from zklake.events.samples import SAMPLE_OPS, GroupCommits, GroupState, LogEnds
 
 _SCHEMA = pa.schema(
     [field.with_nullable(True) for field in pa.schema(make_schema(EVENT_COLUMNS).to_arrow())]
 )
 _NAMES = _SCHEMA.names
+_STORED = [*_NAMES, "kafka_offset"]
+# Lakes of an older zklake may lack it; no fold asks for it.
+_LATER = ("session",)
+# What a fold asks of znodes, gaps and frames.
+TREE_COLUMNS = tuple(name for name in _NAMES if name not in (*SAMPLE_OPS, *_LATER))
 # So many bytes of JSON are read at once.
 _CHUNK_BYTES = 32 << 20
 _NESTED: dict[str, type[msgspec.Struct]] = {
@@ -47,6 +54,14 @@ _NESTED: dict[str, type[msgspec.Struct]] = {
 _NESTED_SCHEMA = pa.schema([field for field in _SCHEMA if field.name in _NESTED])
 _NO_STAT = Stat()
 S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Stretch(NamedTuple):
+    """A piece of the log: behind which seq it begins, which is its last, and how many rows."""
+
+    after_seq: int
+    last_seq: int
+    rows: int
 
 
 def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.Table:
@@ -142,22 +157,57 @@ def _blame(entries: Sequence[Entry]) -> None:
 
 def read_entries(lake: str, cluster: str, after_seq: int, last_seq: int) -> Iterator[Entry]:
     """What znode_events keeps of a stretch of the log, in order."""
+    for rows in read_rows(lake, cluster, after_seq, last_seq):
+        yield from make_entries(rows)
+
+
+def read_rows(lake: str, cluster: str, after_seq: int, last_seq: int) -> Iterator[pa.Table]:
+    """The rows of a stretch of the log, in order."""
     delta = reading.open_table(lake, cluster, ZNODE_EVENTS.name)
     if delta is None or after_seq >= last_seq:
         return
     files, root = pyarrow.fs.FileSystem.from_uri(delta.table_uri)
-    schema = pa.schema(
-        [f for f in pa.schema(delta.schema().to_arrow()) if f.name in (*_NAMES, "kafka_offset")]
-    )
+    schema = pa.schema([f for f in pa.schema(delta.schema().to_arrow()) if f.name in _STORED])
     bounds = (pc.field("seq") > after_seq) & (pc.field("seq") <= last_seq)
     for paths in _group_files(delta, after_seq, last_seq):
         stored = ds.dataset(
             [f"{root}/{path}" for path in paths], schema=schema, format="parquet", filesystem=files
         )
         rows = stored.to_table(filter=bounds)
-        yield from _make_entries(
-            rows.sort_by([("seq", "ascending"), ("kafka_offset", "ascending")])
-        )
+        for name in _LATER:
+            if name not in schema.names:
+                rows = rows.append_column(name, pa.nulls(rows.num_rows, pa.int64()))
+        yield sort_rows(rows)
+
+
+def sort_rows(rows: pa.Table) -> pa.Table:
+    """In the order of the log: what the stream itself says of a record comes before it."""
+    return rows.sort_by([("seq", "ascending"), ("kafka_offset", "ascending")])
+
+
+def read_files(files: Iterable[NewFile], kinds: Sequence[str]) -> Iterator[Entry]:
+    """The events of these kinds in files of the table that are not stored yet, in order."""
+    chosen = pc.field("kind").isin(kinds)
+    rows = [
+        pq.read_table(pa.BufferReader(file.data), columns=_STORED, filters=chosen) for file in files
+    ]
+    if rows:
+        yield from make_entries(sort_rows(pa.concat_tables(rows)))
+
+
+def list_stretches(lake: str, cluster: str, last_seq: int, size: int) -> list[Stretch]:
+    """The log up to that seq, cut into pieces of so many rows."""
+    delta = reading.open_table(lake, cluster, ZNODE_EVENTS.name)
+    if delta is None:
+        return []
+    sql = (
+        "SELECT max(seq) AS seq, count(*) AS n FROM ("
+        f"SELECT seq, floor((row_number() OVER (ORDER BY seq) - 1) / {size}) AS piece "
+        f"FROM znode_events WHERE seq <= {last_seq}) GROUP BY piece ORDER BY seq"
+    )
+    rows = reading.query_rows({ZNODE_EVENTS.name: delta}, sql)
+    ends = [-1, *(row["seq"] for row in rows)]
+    return [Stretch(ends[n], row["seq"], row["n"]) for n, row in enumerate(rows)]
 
 
 def read_healed(lake: str, cluster: str) -> list[Entry]:
@@ -205,7 +255,8 @@ def _group_files(delta: DeltaTable, after_seq: int, last_seq: int) -> Iterator[l
         yield group
 
 
-def _make_entries(rows: pa.Table) -> Iterator[Entry]:
+def make_entries(rows: pa.Table) -> Iterator[Entry]:
+    """The events of rows."""
     rows = rows.combine_chunks()
     columns = [_read_column(rows[name], name) for name in _NAMES]
     for offset, values in zip(

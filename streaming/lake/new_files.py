@@ -33,6 +33,11 @@ class NewFile(msgspec.Struct, frozen=True, array_like=True):
     data: bytes
     stats: str
 
+    def count_rows(self) -> int:
+        """How many rows it has."""
+        count: int = msgspec.json.decode(self.stats)["numRecords"]
+        return count
+
 
 def make_files(table: Table, rows: pa.Table, name: str = "part") -> list[NewFile]:
     """The files of these rows; `name`: how their names begin."""

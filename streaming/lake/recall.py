@@ -14,7 +14,9 @@ from deltalake import DeltaTable
 
 from delta_tables import reading
 from delta_tables.catalog import GROUP_TABLES, INTERVAL_TABLES, STEP_TABLES
+from delta_tables.observation import LAST_MS
 from streaming.fold.cluster import HEARTBEAT_MS, ClusterFold, make_steps
+from streaming.fold.exits import COMMITS, Clocks
 from streaming.fold.frames import Frames
 from streaming.fold.intervals import IntervalFold
 from streaming.fold.open_rows import OpenRow, OpenRows
@@ -28,6 +30,14 @@ Tables = dict[str, DeltaTable]
 
 _LAST_BEAT = """
 SELECT max(observed_at_ms) AS at_ms FROM znode_events WHERE op = 'heartbeat' AND seq <= {seq}"""
+
+# By which times it can be said how late the watcher saw them.
+_LAST_COMMITS = """
+SELECT observed_at_ms - CASE WHEN op = 'create' THEN stat['ctime'] ELSE stat['mtime'] END AS late_ms
+FROM znode_events
+WHERE kind = 'offset' AND op IN ('create', 'set') AND origin IN ('watch', 'txnlog') AND seq <= {seq}
+  AND CASE WHEN op = 'create' THEN stat['ctime'] ELSE stat['mtime'] END BETWEEN 0 AND {last_ms}
+ORDER BY seq DESC LIMIT {count}"""
 
 
 def read_markers(lake: Lake, log_id: str | None) -> dict[str, int]:
@@ -61,8 +71,9 @@ def recall_cluster(lake: Lake, seq: int, markers: Mapping[str, int], rules: Rule
     )
     held = {table.name: markers[table.name] for table in GROUP_TABLES}
     fold.group_folds = recall_groups(lake.cluster, tables, seq, held, rules)
-    fold.frames = _recall_frames(tables, seq)
+    fold.sight.frames = _recall_frames(tables, seq)
     recall_gaps(tables, fold, seq)
+    fold.exits.members.clocks = _recall_clocks(tables, seq)
     beat_ms = reading.query_rows(tables, _LAST_BEAT.format(seq=seq))[0]["at_ms"]
     fold.heartbeat_minute = -1 if beat_ms is None else beat_ms // HEARTBEAT_MS
     return fold
@@ -128,7 +139,12 @@ def recall_gaps(tables: Tables, fold: ClusterFold, seq: int) -> None:
     rows = sorted(read_as_of(tables, "log_gaps", seq), key=lambda row: int(row["valid_from_seq"]))
     for row in rows:
         if row["valid_to_seq"] != row["valid_from_seq"]:
-            fold.gaps.since[row["gap_id"]] = row["valid_from_at"]
+            fold.sight.gaps.since[row["gap_id"]] = row["valid_from_at"]
+
+
+def _recall_clocks(tables: Tables, seq: int) -> Clocks:
+    sql = _LAST_COMMITS.format(seq=seq, last_ms=LAST_MS, count=COMMITS)
+    return Clocks([row["late_ms"] for row in reading.query_rows(tables, sql)][::-1])
 
 
 def _recall_frames(tables: Tables, seq: int) -> Frames:

@@ -15,7 +15,6 @@ from delta_tables import reading
 from delta_tables.tables.consumer_offsets import CONSUMER_OFFSETS
 from delta_tables.tables.log_ends import LOG_ENDS
 from delta_tables.tables.offset_lag import OFFSET_LAG
-from delta_tables.tables.ownership_history import OWNERSHIP_HISTORY
 from delta_tables.tables.rebalances import REBALANCES
 from delta_tables.tables.topics import TOPICS
 from streaming.fold.cluster_state import ClusterState
@@ -98,6 +97,7 @@ def _recall_lag(
     known = Recollection(
         seq=seq,
         lag_seq=lag_seq,
+        pause_seq=seqs["consumption_pauses"],
         round_seq=sampled["round_seq"],
         base_seq=sampled["base_seq"],
         after_seq=after_seq,
@@ -108,9 +108,6 @@ def _recall_lag(
             tables,
             CONSUMER_OFFSETS,
             f"valid_from_seq <= {seq} AND (is_open OR valid_to_seq > {last_seq})",
-        ),
-        owner_rows=read_ms(
-            tables, OWNERSHIP_HISTORY, f"valid_to_seq > {last_seq} AND valid_to_seq <= {seq}"
         ),
         topic_rows=read_ms(
             tables,

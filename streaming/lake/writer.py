@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -138,10 +138,17 @@ class TableWriter:
             self._open = {f.path: f for f in files if f.partition["is_open"] == "true"}
             self._version = self._delta.version()
 
-    def _commit(self, added: list[AddAction], removed: list[File], mark: Mark | None) -> None:
+    def _commit(
+        self,
+        added: list[AddAction],
+        removed: list[File],
+        mark: Mark | None,
+        undone: Iterable[str] = (),
+    ) -> None:
         now_ms = time.time_ns() // 1_000_000
         removes = [RemoveAction(f.path, True, now_ms, f.size, f.partition) for f in removed]
         marks = [] if mark is None else [Transaction(mark.log_id, mark.seq)]
+        marks += [Transaction(name, 0) for name in undone]
         try:
             self._delta.create_write_transaction(
                 [*added, *removes],
@@ -224,10 +231,15 @@ class Replacement:
             self._added += self._writer._add(rows)
             self.rows += rows.num_rows
 
-    def commit(self, mark: Mark) -> None:
-        """Put them in the place of all that was there."""
+    def add_files(self, files: Sequence[NewFile]) -> None:
+        """Store some of the rows, in files that were made elsewhere."""
+        self._added += self._writer.store(files)
+        self.rows += sum(file.count_rows() for file in files)
+
+    def commit(self, mark: Mark, undone: Iterable[str] = ()) -> None:
+        """Put them in the place of all that was there; `undone`: marks that no longer hold."""
         self._writer._begin(None)
-        self._writer._commit(self._added, self._writer._list_files(), mark)
+        self._writer._commit(self._added, self._writer._list_files(), mark, undone)
 
 
 def _find_files(path: str) -> tuple[pyarrow.fs.FileSystem, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from streaming.log.kafka_login import take_login
 from zklake.errors import SettingsError
 
 _SAME = ("client.id", "client.rack", "security.protocol", "ssl.key.password")
@@ -18,11 +19,6 @@ _OF_THE_WATCHER = (
     *("retry.", "transaction.", "sticky.", "debug", "log", "statistics.", "socket.keepalive."),
     *("reconnect.", "fetch.", "queued."),
 )
-_LOGIN_MODULES = {
-    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
-    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
-}
 
 
 def translate_options(client: Mapping[str, str]) -> dict[str, str]:
@@ -31,7 +27,7 @@ def translate_options(client: Mapping[str, str]) -> dict[str, str]:
     java = {name: given.pop(name) for name in _SAME if name in given}
     if "security.protocol" in java:
         java["security.protocol"] = java["security.protocol"].upper()
-    java |= _take_trust(given) | _take_identity(given) | _take_login(given)
+    java |= _take_trust(given) | _take_identity(given) | take_login(given)
     algorithm = given.pop("ssl.endpoint.identification.algorithm", None)
     if algorithm is not None:
         # librdkafka's word for "do not check" is `none`, Java's is nothing.
@@ -41,8 +37,9 @@ def translate_options(client: Mapping[str, str]) -> dict[str, str]:
         raise SettingsError(
             f"log.client: {', '.join(unknown)}: `zklake stream` reads the log with Kafka's Java "
             "client and knows no counterpart; it knows security.protocol, sasl.mechanisms, "
-            "sasl.username, sasl.password, ssl.ca.*, ssl.certificate.*, ssl.key.*, "
-            "ssl.keystore.*, ssl.endpoint.identification.algorithm, client.id and client.rack"
+            "sasl.username, sasl.password, sasl.kerberos.*, sasl.oauthbearer.*, ssl.ca.*, "
+            "ssl.certificate.*, ssl.key.*, ssl.keystore.*, "
+            "ssl.endpoint.identification.algorithm, client.id and client.rack"
         )
     return java
 
@@ -90,24 +87,3 @@ def _read(name: str, location: str) -> str:
         return Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"log.client: {name} = {location}: want a PEM file: {error}") from error
-
-
-def _take_login(given: dict[str, str]) -> dict[str, str]:
-    mechanism = given.pop("sasl.mechanisms", None) or given.pop("sasl.mechanism", None)
-    given.pop("sasl.mechanism", None)
-    user, password = given.pop("sasl.username", None), given.pop("sasl.password", None)
-    if mechanism is None and user is None and password is None:
-        return {}
-    module = _LOGIN_MODULES.get(mechanism or "")
-    if module is None or user is None or password is None:
-        raise SettingsError(
-            f"log.client: SASL of `zklake stream` wants sasl.mechanisms = "
-            f"{' or '.join(_LOGIN_MODULES)}, sasl.username and sasl.password"
-        )
-    login = f"{module} required username={_quote(user)} password={_quote(password)};"
-    return {"sasl.mechanism": str(mechanism), "sasl.jaas.config": login}
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'

@@ -14,6 +14,7 @@ from streaming.maintenance.retention import Policy, Rule, find_date_column, find
 from streaming.maintenance.survey import Look, Part
 
 Action = Literal[
+    "thin",  # an hour of lag or log ends becomes one row a minute
     "roll_up",  # a day of lag that is over becomes buckets
     "settle",  # table properties that go with the settings
     "trim",  # rows that are too old are deleted
@@ -44,13 +45,19 @@ class Step:
 
 
 def plan(
-    table: Table, look: Look, policy: Policy, today: date, newest_frame: int | None
+    table: Table,
+    look: Look,
+    policy: Policy,
+    today: date,
+    newest_frame: int | None,
+    *,
+    growing: date | None = None,
 ) -> list[Step]:
-    """Everything there is to do now, in order."""
+    """Everything there is to do now, in order; `growing`: the first date that is not whole yet."""
     steps = [
         *_settle(table, look, policy),
         *_trim(table, look, policy, today, newest_frame),
-        *_rewrite(table, look, today),
+        *_rewrite(table, look, growing or today),
     ]
     if look.dead_files:
         steps.append(Step(table.name, "vacuum", f"{look.dead_files} files"))

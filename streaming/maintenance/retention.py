@@ -34,6 +34,8 @@ class Policy:
     sample_days: int = 7
     # By table; 0 days: for ever.
     retention_days: Mapping[str, int] = field(default_factory=dict)
+    # Beyond so many hours, lag and log ends have one row a minute.
+    full_hours: int = 6
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Rule:
     mark: str | None = None
 
 
-def read_policy(settings: MaintenanceSettings) -> Policy:
+def read_policy(settings: MaintenanceSettings, full_hours: int = Policy.full_hours) -> Policy:
     """What the settings say; SettingsError where a table cannot be trimmed."""
     days = {}
     for text in settings.retention:
@@ -61,7 +63,7 @@ def read_policy(settings: MaintenanceSettings) -> Policy:
                 f"{', '.join(possible)}"
             )
         days[name] = int(number)
-    return Policy(settings.interval_s, settings.keep_hours, settings.sample_days, days)
+    return Policy(settings.interval_s, settings.keep_hours, settings.sample_days, days, full_hours)
 
 
 def find_date_column(table: Table) -> str | None:

@@ -19,7 +19,7 @@ from deltalake import (
 )
 
 from delta_tables import reading
-from delta_tables.creation import create_table
+from delta_tables.creation import add_missing_columns, create_table
 from delta_tables.tables.lag_rollups import LAG_ROLLUPS
 from delta_tables.views import VIEWS
 from streaming.maintenance.plan import Step
@@ -58,8 +58,11 @@ def _find_first_day(source: DeltaTable) -> date | None:
 def roll_up(lake: str, cluster: str, source: DeltaTable, day: date) -> str:
     """Make one day; returns what came of it, in a few words."""
     path = reading.table_path(lake, cluster, LAG_ROLLUPS.name)
-    if reading.open_table(lake, cluster, LAG_ROLLUPS.name) is None:
+    known = reading.open_table(lake, cluster, LAG_ROLLUPS.name)
+    if known is None:
         create_table(LAG_ROLLUPS, path)
+    else:
+        add_missing_columns(LAG_ROLLUPS, known)
     engine = _build_engine(cluster, source, day)
     count, hours = 0, _split_day(engine)
     for begin, end in hours:

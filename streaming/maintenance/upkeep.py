@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
@@ -18,7 +19,8 @@ from streaming.maintenance.plan import Step, plan
 from streaming.maintenance.requests import Inbox
 from streaming.maintenance.retention import Policy, find_rules
 from streaming.maintenance.rollups import SOURCE, plan_rollups, roll_up
-from streaming.maintenance.survey import Look, find_newest_frame, find_today, look_at
+from streaming.maintenance.survey import Look, find_newest_frame, find_now, find_today, look_at
+from streaming.maintenance.thinning import THINNED, plan_thinning, thin
 from streaming.maintenance.work import do
 
 # After a start the tables are looked at so far apart, then once an interval each.
@@ -104,9 +106,16 @@ def plan_table(
     look = look_at(table, tables[table.name], policy.keep_hours, marks)
     today = find_today(tables[ZNODE_EVENTS.name])
     newest_frame = find_newest_frame(tables[ZNODE_EVENTS.name], today) if marks else None
-    # Before anything is trimmed.
-    first = plan_rollups(lake, cluster, tables[SOURCE], today) if table.name == SOURCE else []
-    return [*first, *plan(table, look, policy, today, newest_frame)], look
+    first, growing = [], today
+    if table.name in THINNED:
+        thinned_up_to = find_now(tables[ZNODE_EVENTS.name]) - timedelta(hours=policy.full_hours)
+        first += plan_thinning(table, tables[table.name], thinned_up_to)
+        # A day that is not thinned yet is not whole: it would be sorted again and again.
+        growing = min(today, thinned_up_to.date())
+    if table.name == SOURCE:
+        # Before anything is trimmed.
+        first += plan_rollups(lake, cluster, tables[SOURCE], today)
+    return [*first, *plan(table, look, policy, today, newest_frame, growing=growing)], look
 
 
 def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
@@ -115,7 +124,9 @@ def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
     delta = reading.open_table(lake, cluster, step.table)
     try:
         assert delta is not None
-        if step.action == "roll_up":
+        if step.action == "thin":
+            says = thin(TABLE_BY_NAME[step.table], delta, dict(step.partition)["hour"])
+        elif step.action == "roll_up":
             says = roll_up(lake, cluster, delta, dict(step.partition)["day"])
         else:
             says = do(delta, step, policy.keep_hours)

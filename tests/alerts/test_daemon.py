@@ -165,7 +165,7 @@ def test_rules_whose_tables_have_no_news_ask_nothing(
 def test_a_table_that_cannot_be_read_stops_only_its_rules(desk: Desk) -> None:
     book = desk.book
     away = [
-        book.row(book.minute(-60), book.minute(-30), broker_id=1, ended_by="session_expired"),
+        book.row(book.minute(-60), book.minute(-30), broker_id=1, ended_by="session_ended"),
     ]
     book.tell(NOW, offset_lag=[book.lag("STOPPED", book.minute(-30))], broker_membership=away)
     for file in Path(table_path(book.path, CLUSTER, "offset_lag")).glob("**/*.parquet"):

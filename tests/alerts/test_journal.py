@@ -72,14 +72,14 @@ def test_what_waits_too_long_is_given_up_and_then_nobody_hears_of_its_end(journa
     assert journal.tidy(NOW + timedelta(seconds=10), 10) == 0
     assert journal.tidy(NOW + timedelta(seconds=11), 10) == 2
     assert states(journal) == [("open", "given_up"), ("close", "given_up")]
-    assert journal.find_told("1", "webhook") is None
+    assert journal.find_notified("1", "webhook") is None
 
 
 def test_an_end_drops_what_only_said_that_it_lasts(journal: Journal) -> None:
     journal.add_incident(make())
     add(journal, make())
     add(journal, make(), "repeat", 1)
-    told = journal.find_told("1", "webhook")
+    told = journal.find_notified("1", "webhook")
     assert told is not None
     assert (told.number, told.is_waiting) == (1, True)
     journal.close_incident(make(closed_at=NOW + LATER))

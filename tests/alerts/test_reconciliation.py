@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alerts.evaluation import Evaluation
-from alerts.incident import IncidentSubject, Spell
+from alerts.incident import Incident, IncidentSubject, Spell
 from alerts.incidents import Terms, find_doubts, find_incidents
-from alerts.reconciliation import IncidentChanges, KnownIncident, end, reconcile
+from alerts.reconciliation import IncidentChanges, end, reconcile
 from zklake.settings.alert_rules import GroupStatus
 
 START = datetime(2026, 11, 16, 3, 0, tzinfo=UTC)
@@ -36,15 +37,14 @@ class Ledger:
     """What the journal would hold."""
 
     def __init__(self) -> None:
-        self.open: dict[str, KnownIncident] = {}
+        self.open: dict[str, Incident] = {}
         self.past: set[str] = set()
         self.events: list[tuple[str, str]] = []
 
     def take(self, changes: IncidentChanges) -> None:
         for one in changes.opened:
             self.events.append((one.id, "open"))
-            named = (one.id, one.cluster, one.rule, one.severity, one.subject)
-            self.open[one.id] = KnownIncident(*named, one.started_at, one.opened_at)
+            self.open[one.id] = replace(one, ended_at=None, closed_at=None, spells=0, evidence={})
         for one in changes.closed:
             self.events.append((one.id, "close"))
             del self.open[one.id]

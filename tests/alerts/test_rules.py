@@ -14,12 +14,16 @@ from tests.alerts.book import CLUSTER, Book
 from tests.dashboard.story import HOSTILE_GROUP
 from zklake.settings.alert_rules import (
     BrokerDown,
+    BrokerFlap,
     ControllerFlap,
+    GroupLag,
     GroupStatus,
     OfflinePartition,
     PipelineStale,
     RebalanceStorm,
     Rule,
+    TimeLag,
+    UnderReplicated,
 )
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -114,7 +118,7 @@ def led(book: Book, leader: int, start: float, end: float | None = None, **named
 
 def born(book: Book, broker: int, start: float, end: float | None = None, **named: Any) -> Any:
     over = None if end is None else book.minute(end)
-    by = {"ended_by": "session_closed"} if end is not None else {}
+    by = {"ended_by": "session_ended"} if end is not None else {}
     return book.row(book.minute(start), over, broker_id=broker, is_known=True, **{**by, **named})
 
 
@@ -240,3 +244,99 @@ def test_a_short_look_finds_what_a_long_one_does(book: Book) -> None:
     rows = [book.lag("STOPPED", book.minute(-3))]
     book.tell(NOW, offset_lag=rows)
     assert find(book, GroupStatus(), days=30) == find(book, GroupStatus(), days=0.01)
+
+
+def test_group_lag_is_that_of_all_partitions(book: Book) -> None:
+    m = book.minute
+    rows = [
+        book.lag("OK", m(-60), m(-50)) | {"lag": 400},
+        book.lag("OK", m(-60), m(-40), partition=1) | {"lag": 500},
+        book.lag("OK", m(-50), m(-40)) | {"lag": 600},
+        book.lag("OK", m(-40), partition=1) | {"lag": 10},
+        book.lag("OK", m(-40)) | {"lag": 10},
+        book.lag("OK", m(-30), group="other") | {"lag": 2000},
+    ]
+    book.tell(NOW, offset_lag=rows)
+    billing, other = find(book, GroupLag(records=1000))
+    assert (billing.subject.names[1], span(book, billing)) == ("billing", (-50, -40))
+    assert billing.evidence["lag"] == 1100
+    assert (other.subject.names[1], span(book, other), other.is_open) == (
+        "other",
+        (-30, None),
+        True,
+    )
+    assert find(book, GroupLag(records=1000, for_s=660, exclude_groups=("other",))) == []
+
+
+def test_group_lag_begins_the_same_when_rows_of_a_minute_became_one(book: Book) -> None:
+    m = book.minute
+    fine = [
+        book.lag("OK", m(-30), m(-29.5), seq=10) | {"lag": 5},
+        book.lag("OK", m(-29.5), m(-29), seq=20) | {"lag": 5000},
+        book.lag("OK", m(-29), m(-10), seq=30) | {"lag": 5000},
+    ]
+    book.tell(NOW, offset_lag=fine)
+    (before,) = find(book, GroupLag(records=1000))
+    coarse = [
+        book.lag("OK", m(-30), m(-29), seq=10) | {"lag": 5, "lag_max": 5000},
+        book.lag("OK", m(-29), m(-10), seq=30) | {"lag": 5000},
+    ]
+    book.tell(NOW, offset_lag=coarse)
+    (after,) = find(book, GroupLag(records=1000))
+    assert before.id == after.id
+
+
+def test_time_lag_is_that_of_the_partition_that_is_farthest_behind(book: Book) -> None:
+    m = book.minute
+    rows = [
+        book.lag("OK", m(-60), m(-50)) | {"lag_seconds": 800.0},
+        book.lag("OK", m(-50), m(-40)) | {"lag_seconds": 900.0, "lag_seconds_max": 1200.0},
+        book.lag("OK", m(-45), m(-35), partition=1) | {"lag_seconds": 950.0},
+        book.lag("OK", m(-35), partition=1) | {"lag_seconds": 3.0},
+    ]
+    book.tell(NOW, offset_lag=rows)
+    (one,) = find(book, TimeLag())
+    assert span(book, one) == (-50, -35)
+    assert one.evidence["most_lag_seconds_of_a_partition"] == 1200.0
+    assert one.evidence["some"] == ["orders-0", "orders-1"]
+
+
+def test_under_replicated_says_who_is_missing(book: Book) -> None:
+    m = book.minute
+    topic: dict[str, Any] = {
+        "topic": "orders",
+        "partition_count": 2,
+        "replicas": {0: [1, 2], 1: [2, 1]},
+    }
+    state: dict[str, Any] = {"topic": "orders", "czxid": 7, "leader": 1}
+    rows = [
+        book.row(m(-90), m(-60), **state, partition=0, isr=[1, 2]),
+        book.row(m(-60), m(-50), **state, partition=0, isr=[1], seq=2000, valid_to_seq=2010),
+        book.row(m(-50), **state, partition=0, isr=[1, 2], seq=2010),
+        book.row(m(-30), **state, partition=1, isr=[1], seq=2020),
+    ]
+    rows[0] |= {"valid_to_seq": 2000}
+    book.tell(NOW, topics=[book.row(m(-99), **topic, seq=1)], partition_state=rows)
+    past, lasting = find(book, UnderReplicated())
+    assert (span(book, past), past.evidence["missing"]) == ((-60, -50), [2])
+    assert (span(book, lasting), lasting.is_open) == ((-30, None), True)
+    assert lasting.evidence["some"] == ["orders-1"]
+    assert [one.subject.text for one in find(book, UnderReplicated(by="partition"))] == [
+        "partition orders-0",
+        "partition orders-1",
+    ]
+    assert find(book, UnderReplicated(exclude_topics=("ord*",))) == []
+
+
+def test_broker_flap_counts_departures_of_one_broker(book: Book) -> None:
+    m = book.minute
+    lives = [
+        book.row(m(start), m(end), broker_id=2, czxid=n, ended_by="session_ended", host="a")
+        for n, (start, end) in enumerate([(-90, -50), (-49, -40), (-39, -30), (-29, -20)])
+    ]
+    lives.append(book.row(m(-90), m(-45), broker_id=3, czxid=9, ended_by="deleted"))
+    book.tell(NOW, broker_membership=lives)
+    (one,) = find(book, BrokerFlap())
+    assert one.subject.text == "broker 2"
+    assert one.started_at == m(-30)
+    assert find(book, BrokerFlap(departures=5)) == []

@@ -164,18 +164,18 @@ def test_a_command_that_fails_is_missing_or_hangs_has_failed(tmp_path: Path) -> 
     pid = tmp_path / "pid"
     began = time.monotonic()
     with pytest.raises(SendFailed, match="took longer than 1 s"):
-        send("/bin/sh", "-c", f"sleep 60 & echo $! > {pid}; wait", timeout_s=1)
-    assert time.monotonic() - began < 30
+        send("/bin/sh", "-c", f"sleep 600 & echo $! > {pid}; wait", timeout_s=1)
+    assert time.monotonic() - began < 120
     assert _is_gone(int(pid.read_text()))
 
 
 def test_a_command_that_leaves_something_running_has_not_failed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    script = f"cat > /dev/null; sleep 60 & echo $! > {pid}"
-    settings = Command.model_validate({"argv": ["/bin/sh", "-c", script], "timeout_s": 10})
+    script = f"cat > /dev/null; sleep 600 & echo $! > {pid}"
+    settings = Command.model_validate({"argv": ["/bin/sh", "-c", script], "timeout_s": 120})
     began = time.monotonic()
     CommandTransport(settings).send(make(settings))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
@@ -189,7 +189,7 @@ def test_of_a_command_that_talks_the_end_is_kept() -> None:
 
 def _is_gone(pid: int) -> bool:
     """Also what the command had started; whoever reaps it may take a moment."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
-from bench import pages
-from bench.pages import find_times, list_pages, measure_pages
+from bench.page_lakes import PageLake
+from bench.pages import Plan, find_times, list_pages, measure_pages
 from tests.aged import CLUSTER, copy_lake, read_table
 
 
@@ -25,17 +23,15 @@ def test_times_lie_within_the_lake(tmp_path: Path) -> None:
     assert first < moment < last
 
 
-def test_every_page_is_asked_and_commits_come_between(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_page_is_asked_warm_and_after_commits(tmp_path: Path) -> None:
     copy_lake(tmp_path)
-    monkeypatch.setattr(pages, "_REQUESTS", 4)
-    monkeypatch.setattr(pages, "_COMMIT_EVERY", 2)
     commits: list[int] = []
-    found = measure_pages(
-        str(tmp_path), CLUSTER, "group-0", "topic-0", commit=lambda: commits.append(1)
-    )
+    lake = PageLake("aged", str(tmp_path), CLUSTER, "group-0", "topic-0", lambda: commits.append(1))
+    found = measure_pages(lake, Plan(commits=2, warm=1))
     names = [name for name, _ in list_pages("g", "t", find_times(str(tmp_path), CLUSTER))]
-    assert len(found) == len(names) + 1
-    assert len(commits) == 2 * len(names)
+    told = {figure.name for figure in found}
+    for name in names:
+        assert {f"aged: {name}, {when}, 95%" for when in ("warm", "after a commit")} <= told
+    assert sum("is made, " in name for name in told) == 2
+    assert len(commits) == 2 + 3
     assert all(figure.values for figure in found)

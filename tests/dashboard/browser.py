@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,8 +20,11 @@ from playwright.sync_api import (
     Error,
     Page,
     Request,
+    expect,
     sync_playwright,
 )
+
+expect.set_options(timeout=60_000)
 
 # As root there is no sandbox; without the rest it looks for its maker's hosts at every start.
 _FLAGS = [
@@ -37,13 +43,23 @@ def find_chromium() -> str:
     """Its path; on CI it is installed when it is missing, elsewhere the tests are skipped."""
     path = _find()
     if path is None and os.environ.get("CI"):
-        for command in ("update", "install -y --no-install-recommends chromium"):
-            subprocess.run(["apt-get", "-qq", *command.split()], check=True, timeout=240)
+        _install()
         path = _find()
         assert path is not None, "apt-get installed no Chromium"
     if path is None:
         pytest.skip("NO BROWSER TESTS: Chromium is missing (Debian: apt-get install chromium)")
     return path
+
+
+def _install() -> None:
+    """By one worker at a time: apt-get refuses where another one is at work."""
+    with (Path(tempfile.gettempdir()) / "zklake-tests-chromium.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _find() is None:
+            for command in ("update", "install -y --no-install-recommends chromium"):
+                # Somebody else's may be at work, too.
+                apt = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=240", *command.split()]
+                subprocess.run(apt, check=True, timeout=480)
 
 
 def _find() -> str | None:
@@ -68,6 +84,8 @@ def open_page(browser: Browser, address: str, *, width: int = 1280) -> Iterator[
     context = browser.new_context(
         viewport={"width": width, "height": 900}, base_url=address, timezone_id="Asia/Kolkata"
     )
+    # A machine that is busy is slow, and not wrong.
+    context.set_default_timeout(120_000)
     page, wrong = context.new_page(), Wrong(urlsplit(address).netloc)
     page.on("console", wrong.note_line)
     page.on("pageerror", wrong.note_error)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from starlette.testclient import TestClient
 
 from dashboard.app import build_app
 from dashboard.options import Options
+from tests.dashboard.serving import serve
 from tests.dashboard.story_lake import CLUSTER, write_story
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Hosts are checked: TestClient's own would be refused.
 ADDRESS = "http://127.0.0.1"
@@ -26,6 +32,22 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def client(lake: str) -> TestClient:
     return open_client(Options(lake, CLUSTER))
+
+
+@pytest.fixture(scope="module")
+def address(lake: str) -> Iterator[str]:
+    """A real server over the story, whatever its age."""
+    with serve(Options(lake, CLUSTER, stale_after_s=100_000)) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; installed where it is missing, so only who asks for it loads it."""
+    from tests.dashboard.browser import launch
+
+    with launch() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

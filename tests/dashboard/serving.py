@@ -26,6 +26,6 @@ def serve(
         yield f"{'https' if tls else 'http'}://127.0.0.1:{taken.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         taken.close()
         assert not thread.is_alive(), "the server did not stop"

@@ -22,7 +22,7 @@ def tell_brokers(story: Story) -> None:
                 **columns,
                 czxid=20,
                 session=session,
-                ended_by="session_closed",
+                ended_by="session_ended",
             )
             story.add("broker_membership", 29.5, None, **columns, czxid=21, session=session + 16)
         else:
@@ -34,7 +34,7 @@ def tell_brokers(story: Story) -> None:
         controller_id=2,
         controller_epoch=7,
         is_known=True,
-        ended_by="session_closed",
+        ended_by="session_ended",
     )
     story.add("controller", 30.9, None, controller_id=3, controller_epoch=8, is_known=True)
 

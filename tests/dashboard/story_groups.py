@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP, Story, write
 
@@ -26,7 +27,7 @@ def tell_billing(story: Story) -> None:
             host=f"web-{member}",
             pattern="static",
             subscription={"orders": 2},
-            ended_by=None if end is None else "session_closed",
+            ended_by=None if end is None else "session_ended",
         )
     for p in range(6):
         first = "a" if p < 3 else "b"
@@ -50,7 +51,7 @@ def tell_billing(story: Story) -> None:
         20,
         17.5,
         **columns,
-        trigger="session_expired",
+        trigger="session_ended",
         moved=3,
         reacquired=3,
         trigger_member_id="billing_web-a",
@@ -81,12 +82,68 @@ def tell_billing(story: Story) -> None:
         outcome="settled",
         ended_by="settled",
     )
+    tell_pauses(story, group)
+
+
+def tell_pauses(story: Story, group: Mapping[str, str]) -> None:
+    """The partitions of the member that died; one of the others has not moved on yet."""
+    for p in range(3):
+        events = [event["valid_from_seq"] for event in story.rows["rebalances"]]
+        began, died, claimed, ended = (
+            round(story.at(m).timestamp() * 1000) for m in (20.4, 20, 17.5, 17.2)
+        )
+        who = {"event_seq": events[-2], "owner_member_id": "billing_web-a", "broker_id": None}
+        story.add(
+            "consumption_pauses",
+            20.4,
+            17.2,
+            **group,
+            topic="orders",
+            partition=p,
+            held="unowned",
+            owner_member_id="billing_web-a",
+            event_seq=events[-2],
+            least_ms=claimed - began,
+            most_ms=ended - began,
+            usual_ms=5000,
+            held_ms={"owner_crashed": died - began, "unowned": claimed - died},
+            records=1920,
+            records_waiting=2000 + p,
+            spans=[
+                {"held": "owner_crashed", "from_ms": began, "to_ms": died, **who},
+                {"held": "unowned", "from_ms": died, "to_ms": claimed, **who},
+            ],
+            ended_by="progress",
+        )
+    lost, led = (round(story.at(m).timestamp() * 1000) for m in (31, 30.55))
+    away = {"held": "leader_away", "event_seq": None, "owner_member_id": None, "broker_id": 2}
+    story.add(
+        "consumption_pauses",
+        31,
+        30.5,
+        coordinator="kafka",
+        group_id="search",
+        topic="orders",
+        partition=1,
+        held="leader_away",
+        broker_id=2,
+        least_ms=led - lost,
+        most_ms=led - lost + 3000,
+        usual_ms=5000,
+        held_ms={"leader_away": led - lost},
+        records=660,
+        records_waiting=640,
+        spans=[{**away, "from_ms": lost, "to_ms": led}],
+        ended_by="progress",
+    )
+    columns = {**group, "topic": "orders", "partition": 5, "held": "owner_stuck"}
+    story.add("consumption_pauses", 4, None, **columns, owner_member_id="billing_web-b")
 
 
 def tell_storms(story: Story) -> None:
     """Earlier today: one group stormed, others were restless."""
     restless: dict[str, tuple[list[float], str]] = {
-        "team-003": ([190 - 0.9 * n for n in range(9)], "session_expired"),
+        "team-003": ([190 - 0.9 * n for n in range(9)], "session_ended"),
         "team-011": ([float(m) for m in range(100, 700, 55)], "member_joined"),
         "team-020": ([130, 131, 410, 412, 950], "partitions_added"),
     }

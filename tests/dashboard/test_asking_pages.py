@@ -45,7 +45,7 @@ def test_who_asked_the_same_goes_on_when_the_first_one_leaves(
             raise QueryCancelled("the first one left")
         return []
 
-    monkeypatch.setattr(why, "explain", explain)
+    monkeypatch.setattr(why, "explain_by", explain)
     answer = open_client(Options(lake, CLUSTER)).get(write_address("/api/why", group_id="billing"))
     assert (answer.status_code, answer.json()["error"]) == (200, None)
     assert len(asked) == 2

@@ -96,6 +96,7 @@ def test_logins_queries_and_exports_are_told(watched: Watched) -> None:
     for path, params, headers in asked:
         watched.client.get(path, params=params, headers=headers)
     shape = "SELECT topic FROM topics WHERE topic = ? LIMIT ?"
+    assert {role for (role,) in watched.read("role")} == {"analyst"}
     assert watched.read("event", "who", "what", "outcome") == [
         ["login", "token", "token", "right"],
         ["export", "token", "/api/groups", "answered"],

@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -22,12 +23,12 @@ _COMMAND = "import typer; from zklake.cli.dashboard import dashboard; typer.run(
 
 
 @contextmanager
-def run(*options: str) -> Iterator[subprocess.Popen[str]]:
+def run(*options: str, stderr: int | IO[str] = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
     environ = {name: text for name, text in os.environ.items() if not name.startswith("ZKLAKE_")}
     process = subprocess.Popen(
         [sys.executable, "-c", _COMMAND, *options],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         cwd=ROOT,
         env=environ,

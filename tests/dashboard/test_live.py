@@ -164,7 +164,7 @@ def _find_state(client: TestClient) -> tuple[str, list[str]]:
 
 def _wait_for(condition: object) -> bool:
     assert callable(condition)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if condition():
             return True

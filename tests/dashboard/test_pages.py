@@ -19,6 +19,7 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from tests.dashboard.addresses import ADDRESSES, name_api, write_address
 from tests.dashboard.conftest import open_client
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC, UNICODE_GROUP
+from tests.dashboard.story_groups import find_lag
 from tests.dashboard.story_lake import CLUSTER, write_story
 from tests.delta_tables.small_lake import write_lake
 from zklake.cli.main import app as zklake
@@ -95,24 +96,28 @@ def test_groups_are_sorted_searched_and_paged_by_the_server(client: TestClient) 
 
 def test_the_story_of_a_group(client: TestClient) -> None:
     group = fetch(client, write_address("/group", group_id="billing"))
-    assert [row["trigger"] for row in group["rebalances"]] == ["member_joined", "session_expired"]
+    assert [row["trigger"] for row in group["rebalances"]] == ["member_joined", "session_ended"]
     assert {row["member_id"] for row in group["members"]} == {"billing_web-a", "billing_web-b"}
     lines = {line["label"]: line["values"] for line in group["lag"]["lag"]}
     assert len(lines) == 6
     most = [value for value in lines["orders-2"] if value is not None]
     assert max(most) > 15_000
     assert most[0] < 100
-    assert most[-1] < 1000
+    # A point shows the most of its minute: which of the last two that is, the clock decides.
+    assert most[-1] in (find_lag(1, 2), find_lag(2, 2))
     assert len(group["lag"]["x"]) == len(lines["orders-2"])
     text = client.get(write_address("/group", group_id="billing")).text
-    assert "no owner: 2 min 30 s" in text
+    assert "orders-0 without an owner: 2 min 30 s" in text
 
 
 def test_a_broker_that_was_away(client: TestClient) -> None:
     brokers = fetch(client, "/brokers")
-    (back,) = brokers["returns"]
-    assert (back["broker_id"], back["away_s"], back["ended_by"]) == (2, 90.0, "session_closed")
-    assert 0 < back["in_sync_after_s"] < 200
+    (away,) = brokers["absences"]
+    assert (away["broker_id"], away["away_s"], away["ended_by"]) == (2, 90.0, "session_ended")
+    assert (away["leaders_moved"], away["shortened"], away["short_s"]) == (3, 10, 240.0)
+    assert [(one["group_id"], one["seconds"]) for one in away["paused"]] == [("search", 27.0)]
+    assert fetch(client, "/broker?broker_id=2")["absences"] == [away]
+    assert fetch(client, "/broker?broker_id=1")["absences"] == []
     assert [row["flaps"] for row in brokers["brokers"]] == [0, 1, 0]
     assert [row["is_controller"] for row in brokers["brokers"]] == [False, False, True]
 
@@ -154,10 +159,13 @@ def test_the_time_machine_says_what_it_cannot_know(client: TestClient) -> None:
 
 def test_why_a_group_fell_behind(client: TestClient) -> None:
     (answer,) = fetch(client, write_address("/why", group_id="billing"))["answers"]
-    first, *_ = answer["causes"]
-    assert first["says"] == "member billing_web-a was lost: it left (session_closed)"
-    assert first["rows"][0]["member_id"] == "billing_web-a"
-    assert answer["rise"]["lag_before"] < 500 < 20_000 < answer["rise"]["lag_after"]
+    rise = answer["rises"][answer["rise"] - 1]
+    first, second, *_ = rise["causes"]
+    # One of two readers left: nobody owned its partitions for a while, and the other is slower.
+    assert (first["cause"], first["entity"]) == ("readers_slower", "member billing_web-b")
+    assert (second["cause"], second["rows"][0]["owner_member_id"]) == ("unowned", "billing_web-a")
+    assert rise["lag_before"] < 500 < 20_000 < rise["lag_after"]
+    assert sum(cause["records"] for cause in rise["causes"]) == rise["added"]
     # Names that mean something to SQL are names.
     assert "no group" in fetch(client, write_address("/why", group_id="x' OR '1'='1"))["error"]
 
@@ -222,12 +230,16 @@ def test_a_lake_without_the_tables_of_lag(tmp_path: Path) -> None:
 
 def test_a_table_of_another_release_hides_nothing_else(tmp_path: Path) -> None:
     controller = TABLE_BY_NAME["controller"]
-    older = replace(controller, columns=controller.columns[:2] + controller.columns[3:])
+    # A column that every row must have: what may be null is read as null.
+    columns = tuple(one for one in controller.columns if one.name != "valid_from_seq")
+    older = replace(controller, columns=columns)
     others = [table for table in TABLES if table is not controller]
     write_lake(str(tmp_path), CLUSTER, {}, [older, *others])
     client = open_client(Options(str(tmp_path), CLUSTER))
-    sections = {one["table"]: one["error"] for one in fetch(client, "/at?time=now")["sections"]}
-    assert "controller_epoch" in sections.pop("controller")
+    sections = {
+        one["table"]: one["error"] for one in fetch(client, "/at?time=now&raw=1")["sections"]
+    }
+    assert "valid_from_seq" in sections.pop("controller")
     assert set(sections.values()) == {None}
     refused = client.get("/brokers")
     assert refused.status_code == 503

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from dashboard.options import Options
 from tests.dashboard.addresses import write_address
-from tests.dashboard.browser import launch, open_page
+from tests.dashboard.browser import open_page
 from tests.dashboard.serving import serve
 from tests.dashboard.story_lake import CLUSTER
 
@@ -35,10 +34,10 @@ class Picture(NamedTuple):
 PICTURES = {
     "overview": Picture("/", "Groups with the most lag"),
     "overview-dark-390": Picture("/", "Groups with the most lag", "dark", 390),
-    "group": Picture(write_address("/group", group_id="billing"), "Lag added", height=1090),
-    "why": Picture(write_address("/why", group_id="billing"), "most likely"),
+    "group": Picture(write_address("/group", group_id="billing"), "Nobody read", height=1330),
+    "why": Picture(write_address("/why", group_id="billing"), "records,", height=1200),
     "rebalances-dark": Picture(write_address("/rebalances", last="24h"), "in 10 min", "dark"),
-    "at": Picture(write_address("/at", time="-25m"), "broker_membership"),
+    "at": Picture(write_address("/at", time="-30m15s"), "What differs from now"),
 }
 
 
@@ -50,12 +49,6 @@ def test_the_documents_show_these_pictures() -> None:
     assert {f"{name}.png" for name in PICTURES} == kept
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch() as browser:
-        yield browser
-
-
 @pytest.mark.browser
 def test_a_picture_shows_what_it_is_of(browser: Browser, lake: str) -> None:
     with serve(Options(lake, CLUSTER, stale_after_s=100_000)) as address:
@@ -65,6 +58,8 @@ def test_a_picture_shows_what_it_is_of(browser: Browser, lake: str) -> None:
                 page.set_viewport_size({"width": picture.width, "height": picture.height})
                 page.goto(picture.address)
                 expect(page.locator("main")).to_contain_text(picture.shows)
+                if page.locator(".causes").count():
+                    expect(page.locator(".flag").first).to_be_visible(timeout=60_000)
                 if WANTED:
                     page.wait_for_timeout(300)
                     page.screenshot(path=Path(WANTED) / f"{name}.png")

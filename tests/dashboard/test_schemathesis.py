@@ -71,9 +71,13 @@ def what_fits_is_accepted(ctx: Any, response: Any, case: Any) -> bool | None:
 
 def test_schemathesis_finds_nothing(lake: str) -> None:
     statuses = ask_all(lake, {"path.cluster": CLUSTER}, examples=8)
+    paths = build_document()["paths"]
     for label, seen in statuses.items():
         assert 200 in seen, f"{label} never answered"
-        assert 400 in seen or not label.startswith("GET /api/"), f"{label} refused nothing"
+        path = label.removeprefix("GET ")
+        # Where nothing can be said, schemathesis says nothing wrong.
+        if path.startswith("/api/") and paths[path]["get"].get("parameters"):
+            assert 400 in seen, f"{label} refused nothing"
 
 
 def test_schemathesis_finds_nothing_where_every_name_is_hostile(

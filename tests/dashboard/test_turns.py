@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
@@ -21,7 +22,9 @@ from dashboard.turns import Turns
 from delta_tables.asking.cancellation import Cancellation
 from delta_tables.asking.question import Limits
 from delta_tables.asking.sandbox import run_query
+from delta_tables.live.tables import Tables
 from tests.dashboard.serving import serve
+from tests.dashboard.story_lake import CLUSTER, write_story
 from zklake.errors import BusyError, QueryCancelled
 
 ENDLESS = "SELECT count(*) FROM range(0, 100000000) AS a, range(0, 100000000) AS b"
@@ -29,7 +32,7 @@ LIMITS = Limits(timeout_s=120, memory_bytes=256 << 20)
 
 
 def test_a_turn_is_taken_waited_for_and_given_back() -> None:
-    turns = Turns(running=1, waiting=1, patience_s=20)
+    turns = Turns(running=1, waiting=1, patience_s=120)
     got = threading.Event()
 
     def wait() -> None:
@@ -43,9 +46,9 @@ def test_a_turn_is_taken_waited_for_and_given_back() -> None:
         started = time.monotonic()
         with pytest.raises(BusyError, match="too many queries are waiting"):
             turns.take(Cancellation()).__enter__()
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 60
         assert not got.is_set()
-    assert got.wait(10)
+    assert got.wait(60)
     waiting.join()
     assert (turns._free, turns._places) == (1, 1)
 
@@ -76,16 +79,16 @@ def test_a_query_is_stopped_from_another_thread() -> None:
             run_query([], ENDLESS, LIMITS, cancellation=left) as answer,
         ):
             list(answer)
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 90
 
 
 @contextmanager
-def asking(address: str, query: str) -> Iterator[None]:
+def asking(address: str, query: str, page: str = "/api/sql") -> Iterator[None]:
     """A client that asks, does not read, and leaves."""
     place = urlsplit(address)
     assert place.port is not None
     with socket.create_connection((place.hostname or "", place.port), timeout=10) as client:
-        path = f"/api/sql?{urlencode({'query': query})}"
+        path = f"{page}?{urlencode({'query': query})}" if query else page
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
         yield
 
@@ -102,11 +105,46 @@ def test_queries_of_clients_that_left_end_and_others_get_their_turn(tmp_path: Pa
                 started = time.monotonic()
                 with urlopen(f"{address}/healthz", timeout=10) as answer:
                     assert answer.read() == b"alive\n"
-                assert time.monotonic() - started < 5
+                assert time.monotonic() - started < 60
             assert len(list_cells()) == 2
         wait_for(lambda: not list_cells())
         with urlopen(f"{address}/api/sql?query=SELECT+1", timeout=30) as answer:
             assert json.load(answer)["rows"] == [[1]]
+
+
+def test_a_page_whose_client_left_asks_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first query takes until the client is gone; the page would ask more than one."""
+    write_story(str(tmp_path), groups=3)
+    asked: list[str] = []
+    is_asked, may_end = threading.Event(), threading.Event()
+    run, bind = Tables._run, Tables.bind
+    followed: list[Cancellation] = []
+
+    def run_slowly(tables: Tables, *sql: Any) -> list[dict[str, Any]]:
+        if followed:
+            asked.append(sql[0])
+            is_asked.set()
+            may_end.wait(60)
+        return run(tables, *sql)
+
+    def follow(tables: Tables, cancellation: Cancellation) -> Tables:
+        followed.append(cancellation)
+        return bind(tables, cancellation)
+
+    with serve(Options(str(tmp_path), CLUSTER)) as address:
+        monkeypatch.setattr(Tables, "_run", run_slowly)
+        monkeypatch.setattr(Tables, "bind", follow)
+        with asking(address, "", "/api/overview"):
+            assert is_asked.wait(60)
+        wait_for(lambda: followed[0].is_cancelled)
+        may_end.set()
+        time.sleep(1)  # time in which it would ask the next one
+        assert len(asked) == 1
+        with urlopen(f"{address}/api/overview", timeout=60) as answer:
+            assert answer.status == 200
+        assert len(asked) > 2
 
 
 def check_refusal(address: str) -> None:
@@ -116,8 +154,8 @@ def check_refusal(address: str) -> None:
     with refused.value as answer:
         assert answer.status == 503
         assert answer.headers["retry-after"] == "5"
-        assert "too many queries" in json.load(answer)["error"]
-    assert time.monotonic() - started < 5
+        assert "too many queries are waiting" in json.load(answer)["error"]
+    assert time.monotonic() - started < 60
 
 
 def list_cells() -> list[int]:
@@ -135,7 +173,7 @@ def list_cells() -> list[int]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)

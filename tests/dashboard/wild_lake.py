@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -80,4 +81,7 @@ def _choose(column: Column, now: datetime) -> Any:
         return write(now)
     if column.type.startswith("MAP<INT"):
         return {0: [2**31 - 1], 2**31 - 1: [0]}
+    if column.type.startswith("ARRAY<STRUCT<"):
+        fields = re.findall(r"(\w+): (\w+)", column.type)
+        return [{name: _VALUES[type_] for name, type_ in fields}, dict.fromkeys(dict(fields))]
     return _VALUES[column.type]

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.delta_tables.lag_stories import lead, rebalance, tell_lag, tell_stall, tell_storm
 from tests.delta_tables.small_lake import Rows
-from tests.delta_tables.view_lake import Row, iso, lag_row, state
+from tests.delta_tables.view_lake import Row, iso, lag_row, pause, span, state
 
 _GROUP = {"coordinator": "zookeeper", "group_id": "g"}
 
@@ -30,7 +30,7 @@ def _own(partition: int, owner: str, begin: float, end: float | None = None) -> 
 
 def _meet(member: str, begin: float, end: float | None = None, **columns: Any) -> Row:
     known = {**_GROUP, "pattern": "static", "subscription": {"t": 1}, "host": member}
-    return _hold(begin, end, "session_closed", member_id=member, **(known | columns))
+    return _hold(begin, end, "session_ended", member_id=member, **(known | columns))
 
 
 def _commit(coordinator: str, partition: int, offset: int, begin: float) -> Row:
@@ -80,6 +80,7 @@ def tell_first() -> Mapping[str, Rows]:
             lag_row(20, lag=40, owner="g_a-0"),
             _open_lag(1, 0),
         ],
+        "log_ends": [_end(50)],
         "lag_rollups": [_bucket(33)],
         "consumer_membership": [
             *storm["consumer_membership"],
@@ -96,8 +97,17 @@ def tell_first() -> Mapping[str, Rows]:
         ],
         "consumer_offsets": [_commit("zookeeper", 0, 5, 3), _commit("kafka", 0, 9, 3)],
         "rebalances": storm["rebalances"],
+        "consumption_pauses": [
+            pause(
+                10,
+                13,
+                span("unowned", 10.5, 10.6, 632),
+                span("leader_away", 11, 12, 650, broker_id=1),
+            ),
+            pause(14, None, partition=1),
+        ],
         "broker_membership": [
-            _hold(0, 10.2, "session_closed", broker_id=1, host="a", session=7),
+            _hold(0, 10.2, "session_ended", broker_id=1, host="a", session=7),
             _hold(14, broker_id=1, host="a", session=8),
             _hold(0, broker_id=2, host="b", session=9),
         ],
@@ -126,6 +136,7 @@ def tell_second() -> Mapping[str, Rows]:
             _hold(0, topic="tt", replicas={0: [2]}),
         ],
         "offset_lag": [*lags, lag_row(20, lag=700, owner="g_z-0"), _open_lag(1, 90)],
+        "log_ends": [_end(700)],
         "lag_rollups": [_bucket(44) | {"day": "2026-11-14"}],
         "consumer_membership": [
             *(_meet("g_a", 0), _meet("g_b", 0, 14.3), _meet("g_c", 12.5)),
@@ -140,13 +151,17 @@ def tell_second() -> Mapping[str, Rows]:
         ],
         "consumer_offsets": [_commit("zookeeper", 0, 8, 3.2), _commit("kafka", 1, 2, 3)],
         "rebalances": [
-            _shift(rebalance(10.5, 10.6, trigger="session_expired"), 4, 10.5, 10.6),
+            _shift(rebalance(10.5, 10.6, trigger="session_ended"), 4, 10.5, 10.6),
             _shift(rebalance(12.5, 12.6, moved=9, outcome="failed"), 90, 12.5, 12.6),
         ],
+        "consumption_pauses": [
+            pause(10, 15, span("owner_crashed", 10, 14.5, 632), records=9),
+            pause(9, 9.9, span("leader_away", 9.2, 9.6, 650, broker_id=1), partition=1, records=7),
+        ],
         "broker_membership": [
-            _hold(0, 9, "session_closed", broker_id=1, host="x", session=17),
-            _hold(9.5, 10.1, "session_closed", broker_id=1, host="x", session=18),
-            _shift(_hold(0, 10.2, "session_closed", broker_id=2, host="y"), -3, 0, 10.2),
+            _hold(0, 9, "session_ended", broker_id=1, host="x", session=17),
+            _hold(9.5, 10.1, "session_ended", broker_id=1, host="x", session=18),
+            _shift(_hold(0, 10.2, "session_ended", broker_id=2, host="y"), -3, 0, 10.2),
         ],
         "partition_state": [
             _shift(_state(2, [2], 0, 10.3), 0.2, 0, 10.3),
@@ -160,6 +175,10 @@ def tell_second() -> Mapping[str, Rows]:
         "admin_operations": [_hold(10, operation="topic_deletion", topic="t")],
         "config_history": [_shift(_hold(10.1, **quota, value="9"), -6, 10.1)],
     }
+
+
+def _end(offset: int) -> Row:
+    return _hold(20, topic="t", partition=0, log_start_offset=0, log_end_offset=offset)
 
 
 def _open_lag(partition: int, lag: int) -> Row:

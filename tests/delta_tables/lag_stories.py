@@ -35,7 +35,7 @@ def tell_lag(
 
 
 def member(member_id: str, begin: float, end: float | None = None) -> Row:
-    return state(begin, end, "session_closed", **GROUP, member_id=member_id)
+    return state(begin, end, "session_ended", **GROUP, member_id=member_id)
 
 
 def rebalance(begin: float, end: float, **columns: Any) -> Row:
@@ -48,7 +48,7 @@ def tell_member_crash() -> Mapping[str, Rows]:
         "offset_lag": tell_lag(),
         "consumer_membership": [member("g_a", 0), member("g_b", 0, 10.3), member("g_c", 12.5)],
         "rebalances": [
-            rebalance(10.3, 10.5, trigger="session_expired", trigger_member_id="g_b"),
+            rebalance(10.3, 10.5, trigger="session_ended", trigger_member_id="g_b"),
             rebalance(12.5, 12.6, trigger="member_joined", trigger_member_id="g_c"),
         ],
     }
@@ -63,18 +63,18 @@ def tell_broker_death() -> Mapping[str, Rows]:
     return {
         "offset_lag": tell_lag(),
         "broker_membership": [
-            state(0, 10.2, "session_closed", broker_id=1),
+            state(0, 10.2, "session_ended", broker_id=1),
             state(14, broker_id=1),
             state(0, broker_id=2),
             # It led nothing that this group reads.
-            state(0, 10.1, "session_closed", broker_id=3),
+            state(0, 10.1, "session_ended", broker_id=3),
         ],
         "partition_state": [
             *(lead(partition, 1, 0, 10.3) for partition in (0, 1)),
             *(lead(partition, 2, 10.3) for partition in (0, 1)),
         ],
         "controller": [
-            state(0, 10.2, "session_closed", controller_id=1),
+            state(0, 10.2, "session_ended", controller_id=1),
             state(10.25, controller_id=2),
         ],
     }
@@ -114,7 +114,7 @@ def tell_burst() -> Mapping[str, Rows]:
     """Producers write tenfold; around it happens what has nothing to do with it."""
     return {
         "offset_lag": tell_lag(lambda minute: 1000 if minute in BAD else 100, lambda minute: 130),
-        "broker_membership": [state(0, 10.2, "session_closed", broker_id=3)],
+        "broker_membership": [state(0, 10.2, "session_ended", broker_id=3)],
         "partition_state": [lead(0, 1, 0), lead(1, 2, 0)],
         "rebalances": [rebalance(2, 2.1), rebalance(10.1, 10.2) | {"group_id": "other"}],
         "consumer_membership": [member("g_a", 0), member("g_b", 0, 2)],

@@ -6,6 +6,7 @@ write_lake(path, "kafka", {"topics": [{"topic": "a", "valid_from_at": "2026-11-1
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,9 @@ def write_rows(lake: str, cluster: str, table: Table, rows: Rows) -> None:
 def _write_row(table: Table, row: Mapping[str, Any]) -> str:
     unknown = row.keys() - {*table.names, "cluster"}
     assert not unknown, f"{table.name} has no {unknown}"
-    filled = {"is_open": row.get("valid_to_at") is None, **row}
+    end = row.get("valid_to_at")
+    # As every writer of intervals fills them.
+    filled = {"is_open": end is None, "closed_on": end and str(end)[:10], **row}
     return (
         f"({', '.join(_write_value(column, filled.get(column.name)) for column in table.columns)})"
     )
@@ -49,7 +52,18 @@ def _write_row(table: Table, row: Mapping[str, Any]) -> str:
 def _write_value(column: Column, value: Any) -> str:
     if value is None and column.required:
         value = {"STRING": "", "BOOLEAN": False}.get(column.type, 0)
+    if isinstance(value, list) and "STRUCT<" in column.type:
+        types = dict(re.findall(r"(\w+): (\w+)", column.type))
+        return f"[{', '.join(_write_struct(each, types) for each in value)}]"
     return _write_literal(value)
+
+
+def _write_struct(value: Mapping[str, Any], types: Mapping[str, str]) -> str:
+    """Every row's struct has the same types, also where a field is null."""
+    fields = (
+        f"'{name}', CAST({_write_literal(one)} AS {types[name]})" for name, one in value.items()
+    )
+    return f"named_struct({', '.join(fields)})"
 
 
 def _write_literal(value: Any) -> str:

@@ -46,7 +46,7 @@ def test_which_values_could_not_be_read(tmp_path: Path) -> None:
 def test_who_owns_what_another_should(tmp_path: Path) -> None:
     def member(name: str, end: float | None = None) -> Row:
         wish: Row = {"subscription": {"orders": 1}, "pattern": "static", "coordinator": "zookeeper"}
-        return state(0, end, "session_closed", group_id="readers", member_id=name, **wish)
+        return state(0, end, "session_ended", group_id="readers", member_id=name, **wish)
 
     def owner(partition: int, name: str) -> Row:
         place: Row = {"group_id": "readers", "topic": "orders", "partition": partition}

@@ -14,10 +14,10 @@ def test_when_brokers_were_away(tmp_path: Path) -> None:
 
     rows = {
         "broker_membership": [
-            broker(1, 0, 10, "session_closed"),
+            broker(1, 0, 10, "session_ended"),
             broker(1, 12, 30, "deleted"),
             broker(1, 31, 90, "changed"),
-            broker(1, 90, 100, "session_closed"),
+            broker(1, 90, 100, "session_ended"),
             broker(2, 0, 50, "migrated"),
             broker(3, 0, None),
         ]
@@ -25,16 +25,16 @@ def test_when_brokers_were_away(tmp_path: Path) -> None:
     found = ask(tmp_path, rows, "SELECT * FROM broker_flaps ORDER BY left_at")
     names = ("broker_id", "left_at", "back_at", "ended_by", "next_session", "absences_in_hour")
     assert pick(found, *names) == [
-        (1, at(10), at(12), "session_closed", 13, 1),
+        (1, at(10), at(12), "session_ended", 13, 1),
         (1, at(30), at(31), "deleted", 32, 2),
-        (1, at(100), None, "session_closed", None, 1),
+        (1, at(100), None, "session_ended", None, 1),
     ]
     assert pick(found[:2], "away_ms") == [(120_000,), (60_000,)]
 
 
 def test_when_the_controller_changed(tmp_path: Path) -> None:
     def reign(controller_id: int | None, epoch: int, begin: float, end: float | None) -> Row:
-        return state(begin, end, "session_closed", controller_id=controller_id) | {
+        return state(begin, end, "session_ended", controller_id=controller_id) | {
             "controller_epoch": epoch
         }
 

@@ -1,4 +1,4 @@
-"""What the views over groups say: owners, conformance, unowned time, rebalances, migration."""
+"""What the views over groups say: owners, conformance, unowned time, rebalances, coordinators."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from lab.zookeeper_consumer.assignors import ASSIGNORS
-from tests.delta_tables.view_lake import Row, ask, at, lag_row, pick, state
+from tests.delta_tables.view_lake import Row, ask, at, lag_row, pause, pick, span, state
 
 ZK = {"coordinator": "zookeeper", "group_id": "g"}
 
 
 def member(member_id: str, begin: float = 0, end: float | None = None, **columns: Any) -> Row:
     known = {**ZK, "member_id": member_id, "pattern": "static", "subscription": {"t": 1}}
-    return state(begin, end, "session_closed", **(known | columns))
+    return state(begin, end, "session_ended", **(known | columns))
 
 
 def owner(partition: int, thread: str, begin: float = 1, end: float | None = None) -> Row:
@@ -195,51 +195,93 @@ def test_how_often_groups_rebalanced(tmp_path: Path) -> None:
 
 
 def test_what_a_rebalance_cost(tmp_path: Path) -> None:
+    """Two crashes, a clean leave and a join, each with the partitions that had to wait."""
     rows = {
-        "rebalances": [rebalance(2, 2.5, "member_left"), rebalance(10, None, "member_joined")],
-        "offset_lag": [
-            lag_row(0, 2.6, lag=10),
-            lag_row(2.6, 5, lag=200),
-            lag_row(5, lag=0),
-            # Whose lag is no longer known has not caught up.
-            lag_row(0, 3, partition=1, lag=5),
-            lag_row(3, partition=1, lag=None),
-            # Nor is it fallen behind whose lag was not known before.
-            lag_row(3, lag=70, partition=2),
-            lag_row(0, lag=1000, group_id="other"),
+        "rebalances": [
+            rebalance(10, 10.1, "session_ended"),
+            rebalance(20, 20.1, "member_left"),
+            rebalance(30, 30.1, "member_joined"),
+        ],
+        "consumption_pauses": [
+            # The owner's last commit was 27 s before its session ended; 60 records came in 30 s.
+            pause(
+                *(9.55, 10.05),
+                span("owner_crashed", 9.55, 10, 600),
+                span("unowned", 10, 10.0015, 600),
+                records=60,
+            ),
+            pause(9.9, 10.1, span("unowned", 10, 10.002, 601), partition=1, records=24),
+            # Of another rebalance, another group; and one that no rebalance is behind.
+            pause(19, 21, span("unowned", 20, 20.0002, 1200), records=1000),
+            pause(9.9, 10.1, span("unowned", 10, 10.1, 601), group_id="other", records=5),
+            pause(9, 11, span("owner_stuck", 9, 11), partition=2, records=500),
+            pause(9, 11, span("leader_away", 9.5, 10.5, 601), partition=3, records=500),
         ],
     }
     found = ask(tmp_path, rows, "SELECT * FROM rebalance_cost ORDER BY began_at")
-    assert pick(found, "began_at", "trigger", "lag_before", "lag_after", "lag_added") == [
-        (at(2), "member_left", 15, 270, 190),
-        (at(10), "member_joined", 70, 70, 0),
+    names = ("least_ms", "max_least_ms", "crashed_ms", "max_most_ms", "records")
+    assert pick(found, "trigger", "paused_partitions", *names) == [
+        ("session_ended", 2, 27_210, 27_090, 27_000, 30_000, 54),
+        ("member_left", 1, 12, 12, 0, 120_000, 0),
+        ("member_joined", None, None, None, None, None, None),
     ]
 
 
-def test_what_is_not_known_of_a_cost_is_not_zero(tmp_path: Path) -> None:
+def test_a_cost_is_told_when_it_is_known_and_not_before(tmp_path: Path) -> None:
     rows = {
-        "rebalances": [
-            # offset_lag is kept for a month, rebalances for ever.
-            rebalance(1, 2, "before all rows"),
-            rebalance(9, 9.5, "before a row"),
-            rebalance(15, 16, "between two rows"),
-            rebalance(31, 32, "of another topic", trigger_topic="t"),
-            rebalance(40, 41, "where only null is known"),
-        ],
-        "offset_lag": [
-            lag_row(10, 13, ended_by="deleted", lag=4),
-            lag_row(20, 31.5, lag=30),
-            lag_row(31.5, 35, ended_by="deleted", lag=0, incarnation=8),
-            lag_row(38, lag=None),
+        "rebalances": [rebalance(10, 10.1, "session_ended")],
+        "consumption_pauses": [
+            pause(9.55, 10.05, span("owner_crashed", 9.55, 10, 600), records=60),
+            pause(9.9, None, partition=1, held="unowned", event_seq=601),
         ],
     }
-    found = ask(tmp_path, rows, "SELECT * FROM rebalance_cost ORDER BY began_at")
-    assert pick(found, "trigger", "lag_before", "lag_after", "lag_added") == [
-        ("before all rows", None, None, None),
-        ("before a row", None, 4, None),
-        ("between two rows", None, None, None),
-        ("of another topic", 30, 0, None),
-        ("where only null is known", None, None, None),
+    (found,) = ask(tmp_path, rows, "SELECT * FROM rebalance_cost")
+    assert (found["paused_partitions"], found["least_ms"], found["records"]) == (None, None, None)
+
+
+def test_what_held_when(tmp_path: Path) -> None:
+    rows = {
+        "consumption_pauses": [
+            pause(
+                *(10, 14),
+                span("owner_crashed", 10, 11, 600),
+                span("leader_away", 11, 11.5, 660, owner_member_id=None, broker_id=3),
+                span("owner_stuck", 11.5, 13.5),
+                records=480,
+                usual_ms=5000,
+            ),
+            pause(1, 2, reason="gap", records=7),
+        ]
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM pause_spans ORDER BY from_at")
+    names = ("held", "from_at", "to_at", "held_ms", "least_ms", "records", "broker_id", "event_seq")
+    assert pick(found, *names) == [
+        ("owner_crashed", at(10), at(11), 60_000, 60_000, 120, None, 600),
+        ("leader_away", at(11), at(11.5), 30_000, 30_000, 60, 3, 660),
+        ("owner_stuck", at(11.5), at(13.5), 120_000, 115_000, 240, None, None),
+    ]
+
+
+def test_what_the_absence_of_a_broker_cost(tmp_path: Path) -> None:
+    away: Row = {"owner_member_id": None, "broker_id": 1}
+    rows = {
+        "broker_membership": [
+            state(0, 10, "session_ended", broker_id=1),
+            state(12, 20, "session_ended", broker_id=1),
+            state(25, broker_id=1),
+            state(0, broker_id=2),
+        ],
+        "consumption_pauses": [
+            pause(9, 13, span("leader_away", 10.1, 12.1, 610, **away), records=400),
+            pause(9, 13, span("leader_away", 10.1, 12.1, 610, **away), group_id="h", records=4),
+            pause(9, 13, span("leader_away", 10, 12, 600, **away | {"broker_id": 2}), partition=1),
+        ],
+    }
+    found = ask(tmp_path, rows, "SELECT * FROM broker_absence_cost ORDER BY away_from")
+    names = ("paused_groups", "paused_partitions", "least_ms", "max_least_ms", "records")
+    assert pick(found, "broker_id", "away_from", "away_to", *names) == [
+        (1, at(10), at(12), 2, 1, 240_000, 120_000, 202),
+        (1, at(20), at(25), None, None, None, None, None),
     ]
 
 
@@ -273,7 +315,7 @@ def test_who_is_still_on_zookeeper(tmp_path: Path) -> None:
             member("k", group_id="gone", coordinator="kafka"),
         ],
     }
-    found = ask(tmp_path, rows, "SELECT * FROM migration ORDER BY group_id")
+    found = ask(tmp_path, rows, "SELECT * FROM group_coordinators ORDER BY group_id")
     assert pick(found, "group_id", "stage", "zookeeper_members", "kafka_members") == [
         ("back", "moved_back", 0, 0),
         ("dual", "dual_commit", 1, 0),

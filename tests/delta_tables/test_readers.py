@@ -26,6 +26,16 @@ def test_everybody_reads_the_same(tmp_path: Path) -> None:
         assert row["n"] > 0, f"nothing in {column} was compared"
 
 
+def test_the_windows_of_a_query_are_not_divided_between_threads(tmp_path: Path) -> None:
+    """On two cores `zklake why` failed so on a lake of ten minutes: out of memory, it said."""
+    copy_lake(tmp_path)
+    both = "(SELECT * FROM partition_state UNION SELECT * FROM partition_state)"
+    sql = f"EXPLAIN SELECT lag(leader) OVER (PARTITION BY topic ORDER BY seen_seq) FROM {both}"
+    plan = str(reading.read_rows(str(tmp_path), CLUSTER, sql))
+    window = plan.split("WindowAggExec", 1)[1].split("AggregateExec", 1)[0]
+    assert "Hash([topic" not in window
+
+
 def test_values_are_the_same_whoever_read_them_and_others_are_not() -> None:
     replicas = {0: [1, 2], 1: [2, 3]}
     pairs = [{"key": 1, "value": [2, 3]}, {"key": 0, "value": [1, 2]}]

@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, followed: a toy kind and a toy table, one file each.
+"""The recipes of CONTRIBUTING.md for kinds and tables, followed: toys stay, players leave.
 
 In a copy of the product each gets its line in the registry, and nothing else is touched.
 """
@@ -6,10 +6,7 @@ In a copy of the product each gets its line in the registry, and nothing else is
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,32 +16,26 @@ from delta_tables.catalog import TABLES
 from delta_tables.table import Column, Table
 from tests.delta_tables.test_catalog import find_lacks
 from tests.delta_tables.toy_table import TOYS
+from tests.recipes.copying import ROOT, copy_product, insert, run
 
-ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 
 
 def follow_recipes(copy: Path) -> None:
-    """Two files, and in each registry an import and a line."""
-    for package in ("zklake", "delta_tables"):
-        shutil.copytree(
-            ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
+    """Files of kinds and of tables, and in each registry an import and a line."""
+    copy_product(copy, "zklake", "delta_tables")
     shutil.copy(HERE / "toy_kind.py", copy / "zklake" / "events" / "payloads" / "toy.py")
     kinds = copy / "zklake" / "events" / "kinds.py"
     insert(kinds, "    topic,\n)", before="    toy,\n")
     insert(kinds, "    *topic.KINDS,\n", before="    *toy.KINDS,\n")
     shutil.copy(HERE / "toy_table.py", copy / "delta_tables" / "tables" / "toys.py")
+    shutil.copy(HERE / "toy_ephemeral_table.py", copy / "delta_tables" / "tables" / "players.py")
     catalog = copy / "delta_tables" / "catalog.py"
     line = "from delta_tables.tables.znode_events import ZNODE_EVENTS\n"
-    insert(catalog, line, before="from delta_tables.tables.toys import TOYS\n")
-    insert(catalog, "    ZNODE_EVENTS,\n", before="    TOYS,\n")
-
-
-def insert(file: Path, line: str, *, before: str) -> None:
-    text = file.read_text()
-    assert text.count(line) == 1, f"{file.name} has changed: mend this test"
-    file.write_text(text.replace(line, before + line))
+    for name in ("players", "toys"):
+        imported = f"from delta_tables.tables.{name} import {name.upper()}\n"
+        insert(catalog, line, before=imported)
+        insert(catalog, "    ZNODE_EVENTS,\n", before=f"    {name.upper()},\n")
 
 
 ASK = """
@@ -75,24 +66,10 @@ print(json.dumps({
 """
 
 
-def run(code: str, copy: Path, lake: Path) -> subprocess.CompletedProcess[str]:
-    """Some code in the copy."""
-    return subprocess.run(
-        [sys.executable, "-c", code, str(lake)],
-        env={**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{ROOT}"},
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def test_a_file_and_a_line_make_a_kind_and_a_table(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     follow_recipes(copy)
-    ran = run(ASK, copy, tmp_path / "lake")
-    assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
+    told = json.loads(run(copy, "-c", ASK, str(tmp_path / "lake")))
     assert (told["kind"], told["reads"]) == ("toy", [4])
     assert "| `toy` |" in told["events.md"]
     assert "## toys\n\nOne row per state of one toy" in told["tables.md"]
@@ -136,7 +113,7 @@ from streaming.lake.lake import Lake
 from streaming.lake.progress import Progress
 from bench.records import make_records
 from tests.streaming.story import Story
-from zklake.events.envelope import encode
+from zklake.events.envelope import Stat, encode
 
 story = Story()
 for op, version, data in (
@@ -146,11 +123,25 @@ for op, version, data in (
 ):
     stat = story.stat(10, version, 10 + version)
     story.add(op=op, path="/toys/lorry", kind="toy", data=data, stat=stat)
+# ann and bob leave with their session, in an unbroken run; cy leaves alone, and her session stays.
+for name, session in (("ann", 0xA), ("bob", 0xA), ("cy", 0xC), ("dora", 0xC)):
+    stat = Stat(czxid=20, mzxid=20, version=0, ephemeral_owner=session)
+    story.add(op="create", path=f"/players/{name}", kind="player", data="", stat=stat)
+at_ms = story.at_ms
+for name in ("ann", "bob", "cy"):
+    story.add(
+        op="delete", path=f"/players/{name}", kind="player", origin="watch",
+        stat=Stat(czxid=20), observed_at_ms=at_ms,
+    )
+data = '{"version":1,"wheels":0}'
+story.add(op="create", path="/toys/ball", kind="toy", data=data, stat=story.stat(30))
 lake = Lake(sys.argv[1], "c")
 lake.create_tables()
 fold = Fold(lake, Progress(), "zklake.c")
 fold.fold_batch(make_records([encode(event) for event in story.events]))
 sql = "SELECT toy, wheels, is_open, ended_by, decode_error FROM toys ORDER BY valid_from_seq"
+print([tuple(row.values()) for row in read_rows(sys.argv[1], "c", sql)])
+sql = "SELECT player, session, is_open, ended_by FROM players ORDER BY player"
 print([tuple(row.values()) for row in read_rows(sys.argv[1], "c", sql)])
 """
 
@@ -158,10 +149,17 @@ print([tuple(row.values()) for row in read_rows(sys.argv[1], "c", sql)])
 def test_the_stream_folds_it_and_anyone_reads_it(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     follow_recipes(copy)
-    ran = run(FOLD, copy, tmp_path / "lake")
-    assert ran.returncode == 0, ran.stderr
-    assert eval(ran.stdout) == [
+    lake = str(tmp_path / "lake")
+    toys, players = (eval(line) for line in run(copy, "-c", FOLD, lake).splitlines())
+    assert toys == [
         ("lorry", 4, False, "changed", None),
         ("lorry", 3, False, "unreadable", None),
         ("lorry", None, True, None, "malformed"),
+        ("ball", 0, True, None, None),
+    ]
+    assert players == [
+        ("ann", 0xA, False, "session_ended"),
+        ("bob", 0xA, False, "session_ended"),
+        ("cy", 0xC, False, "deleted"),
+        ("dora", 0xC, True, None),
     ]

@@ -1,4 +1,4 @@
-"""A kind that Kafka never had: what the recipe in CONTRIBUTING.md asks for, in one file.
+"""Kinds that Kafka never had: what the recipe in CONTRIBUTING.md asks for, in one file.
 
 test_recipe.py puts it into a copy of the product as zklake/events/payloads/toy.py.
 """
@@ -31,5 +31,12 @@ KINDS = (
         "a toy, and how many wheels it has",
         decode_toy,
         (Sample("none", b'{"version":1,"wheels":4}'),),
+    ),
+    Kind(
+        "player",
+        "/players/[player]",
+        "none",
+        "somebody who plays, as long as the session lasts",
+        mode="ephemeral",
     ),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from delta_tables.intervals import CLUSTER, INTERVAL_COLUMNS, PARTITION_BY
 from delta_tables.observation import of_path, of_payload
-from delta_tables.table import ZNODE_ENDS, Column, Table
+from delta_tables.table import PERSISTENT_ENDS, Column, Table
 
 TOYS = Table(
     name="toys",
@@ -21,7 +21,7 @@ TOYS = Table(
         *INTERVAL_COLUMNS,
     ),
     key=("cluster", "toy"),
-    ends=ZNODE_ENDS,
+    ends=PERSISTENT_ENDS,
     partition_by=PARTITION_BY,
     properties={"delta.checkpointInterval": "9973"},
 )

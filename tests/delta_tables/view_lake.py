@@ -65,3 +65,28 @@ def lag_row(
         "sampled_at": iso(begin if end is None else end - 0.1),
     }
     return state(begin, end, **(known | columns))
+
+
+def span(held: str, begin: float, end: float, event_seq: int | None = None, **columns: Any) -> Row:
+    """What held in a pause, and when: in minutes."""
+    times = {"from_ms": _millis(begin), "to_ms": _millis(end), "event_seq": event_seq}
+    return {"held": held, **times, "owner_member_id": "g_a", "broker_id": None, **columns}
+
+
+def _millis(minute: float) -> int:
+    return round(at(minute).timestamp() * 1000)
+
+
+def pause(begin: float, end: float | None, *spans: Row, **columns: Any) -> Row:
+    """A row of consumption_pauses of the group g on t-0."""
+    known: Row = {
+        "coordinator": "zookeeper",
+        "group_id": "g",
+        "topic": "t",
+        "partition": 0,
+        "held": spans[0]["held"] if spans else "unknown",
+        "event_seq": spans[0]["event_seq"] if spans else None,
+    }
+    if end is not None:
+        known |= {"spans": list(spans) or None, "most_ms": round((end - begin) * 60_000)}
+    return state(begin, end, "progress", **(known | columns))

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
 
 import yaml
-from prometheus_client import CollectorRegistry
-from prometheus_client.metrics import MetricWrapperBase
 
 from alerts.vitals import Vitals
+from auditor.metrics import AuditMetrics
 from dashboard.metrics.own import OWN
 from streaming.metrics import StreamMetrics
-from watcher.metrics import Numbers, build_registry
+from watcher.metrics import WatcherMetrics
+from zklake.metrics import Metrics
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 Labels = Mapping[str, frozenset[str]]
-M = TypeVar("M", StreamMetrics, Vitals)
 
 
 def list_exported() -> Labels:
@@ -25,9 +23,10 @@ def list_exported() -> Labels:
     jobs = dict(_read_jobs())
     made = {
         "zklake-dashboard": _list_own(),
-        "zklake-watcher": _list_watcher(),
-        "zklake-stream": _list_stream(),
-        "zklake-alerts": _list_alerts(),
+        "zklake-watcher": _list_samples(WatcherMetrics()),
+        "zklake-stream": _list_samples(StreamMetrics()),
+        "zklake-alerts": _list_samples(Vitals()),
+        "zklake-audit": _list_samples(AuditMetrics()),
     }
     assert made.keys() == jobs.keys()
     exported = {"up": frozenset.intersection(*jobs.values())}
@@ -50,29 +49,10 @@ def _list_own() -> Labels:
     return {family.name: frozenset(family.shape.all_labels) for family in OWN.families}
 
 
-def _list_watcher() -> Labels:
-    numbers = Numbers()
-    numbers.events["create", "exact"] = 1
-    numbers.gaps["restart"] = 1
-    return _list_samples(build_registry(numbers))
-
-
-def _list_stream() -> Labels:
-    return _list_samples(_name_labels(StreamMetrics()).registry)
-
-
-def _name_labels(metrics: M) -> M:
-    """A series is there once its labels have been named."""
-    for metric in vars(metrics).values():
-        if isinstance(metric, MetricWrapperBase) and metric._labelnames:
-            metric.labels(*metric._labelnames)
-    return metrics
-
-
-def _list_alerts() -> Labels:
-    return _list_samples(_name_labels(Vitals()).registry)
-
-
-def _list_samples(registry: CollectorRegistry) -> Labels:
-    samples = [sample for family in registry.collect() for sample in family.samples]
+def _list_samples(metrics: Metrics) -> Labels:
+    for declared in metrics.list_declared():
+        if declared.labels:
+            # A series is there once its labels have been named.
+            getattr(metrics, declared.name).labels(*declared.labels)
+    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
     return {sample.name: frozenset(sample.labels) for sample in samples}

@@ -25,7 +25,7 @@ DOCS = [DEPLOY.parent / "docs" / name for name in ("deploying.md", "runbooks.md"
 FILES = sorted(
     path for path in DEPLOY.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")
 )
-README_COMMANDS = {"watch", "stream", "dashboard", "alerts run"}
+README_COMMANDS = {"watch", "stream", "dashboard", "alerts run", "audit"}
 IMAGE = f"zklake:{__version__}"
 
 
@@ -164,10 +164,11 @@ def test_a_token_file_that_is_made_as_shown_is_for_nobody_else(path: Path, tmp_p
     shown = re.findall(r"^(?:#\s+)?(\S.*\bdashboard_token\b.*)$", text, re.MULTILINE)
     lines = [line for line in shown if "> dashboard_token" in line or "chmod" in line]
     assert len(lines) == 2
-    # The umask that most machines have.
-    script = "\n".join(["umask 022", *lines])
-    subprocess.run(["bash", "-euc", script], cwd=tmp_path, check=True)
     made = tmp_path / "dashboard_token"
+    for line in lines:
+        # The umask that most machines have.
+        subprocess.run(["bash", "-euc", f"umask 022\n{line}"], cwd=tmp_path, check=True)
+        assert not stat.S_IMODE(made.stat().st_mode) & 0o007, "not even for a moment"
     assert stat.S_IMODE(made.stat().st_mode) == 0o640
     environ = {"ZKLAKE_DASHBOARD__TOKEN": f"file:{made}"}
     assert load_settings(environ=environ).dashboard.token is not None

@@ -134,6 +134,25 @@ def test_the_notifier_answers(part: Part, lake: str, tmp_path: Path) -> None:
     assert not is_healthy("alerts", f"http://{http}")
 
 
+@by_command("audit", "--follow")
+def test_the_auditor_answers_before_it_reaches_anything(
+    part: Part, lake: str, tmp_path: Path
+) -> None:
+    http = f"127.0.0.1:{find_free_ports(1)[0]}"
+    changed = {
+        "ZKLAKE_ZOOKEEPER": NOWHERE,
+        "ZKLAKE_LOG": NOWHERE,
+        "ZKLAKE_LAKE": lake,
+        "ZKLAKE_CLUSTER": CLUSTER,
+        "ZKLAKE_AUDIT__HTTP": http,
+    }
+    with start(part.argv, build_environment(part, tmp_path, changed)):
+        wait_for("its address", lambda: is_healthy("audit", f"http://{http}"))
+        failures = f'zklake_audit_failures_total{{cluster="{CLUSTER}"}}'
+        wait_for("its try", lambda: f"{failures} 1.0" in get(f"http://{http}/metrics")[1])
+    assert not is_healthy("audit", f"http://{http}")
+
+
 @pytest.mark.parametrize("kind", ["compose", "kubernetes", "systemd"])
 def test_every_part_can_be_asked_how_it_is_doing(kind: str, tmp_path: Path) -> None:
     """At the ports of Prometheus' jobs; the dashboard knows watcher and stream."""
@@ -147,6 +166,7 @@ def test_every_part_can_be_asked_how_it_is_doing(kind: str, tmp_path: Path) -> N
         "watcher": settings["watch"].watcher.http,
         "stream": settings["stream"].stream.http,
         "alerts": settings["alerts run"].alerts.http,
+        "audit": settings["audit"].audit.http,
         "dashboard": dashboard.http,
     }
     ports = {name: str(address).rpartition(":")[2] for name, address in heard.items()}

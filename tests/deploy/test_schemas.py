@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -53,7 +54,8 @@ def test_the_dockerfile_is_clean() -> None:
 def test_the_image_runs_as_somebody_and_holds_no_secret() -> None:
     text = (DEPLOY / "docker" / "Dockerfile").read_text()
     assert text.rindex("USER 10001:10001") > text.rindex("FROM ")
-    assert "ARG" not in text
+    # A default, or another argument, could hold one.
+    assert re.findall(r"^ARG.*", text, re.MULTILINE) == ["ARG PYTHON_DIGEST"]
     assert "PASSWORD" not in text
     assert "TOKEN" not in text
 

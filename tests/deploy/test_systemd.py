@@ -37,7 +37,7 @@ def analyze(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_is_a_unit_for_each_part() -> None:
-    parts = ("alerts", "dashboard", "stream", "watch")
+    parts = ("alerts", "audit", "dashboard", "stream", "watch")
     assert [f"zklake-{part}.service" for part in parts] == NAMES
 
 

@@ -68,6 +68,7 @@ ANSWERS: Mapping[str, Answer] = {
         lambda told: groups.find_owners(told, "quiet-day"),
     ),
     "partitions_added": Answer(topics.check_partitions_added),
+    "pauses_of_group": Answer(lag.check_pauses_of_group, "stuck-consumer"),
     "preferred_leaders": Answer(topics.check_preferred_leaders),
     "reassignments": Answer(topics.check_reassignments),
     "rebalances_of_group": Answer(lag.check_rebalances_of_group, "consumer-crash"),

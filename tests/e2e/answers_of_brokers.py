@@ -69,7 +69,7 @@ def check_timeline(told: Told, rows: Rows) -> None:
                 row
                 for row in rows
                 if row["thing"] == f"broker {fact['broker_id']}"
-                and row["what"] == "session_closed"
+                and row["what"] == "session_ended"
                 and is_seen_within(row["at"], fact)
             ]
         )

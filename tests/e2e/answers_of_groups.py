@@ -60,7 +60,7 @@ def check_member_lives(told: Told, rows: Rows) -> None:
         left = told.find_after(join, "member_left", member_id=join["member_id"])
         assert is_within(row["came_at"], join)
         assert is_seen_within(row["left_at"], left)
-        assert row["ended_by"] == "session_closed"
+        assert row["ended_by"] == "session_ended"
 
 
 def check_flapping_members(told: Told, rows: Rows) -> None:
@@ -117,7 +117,7 @@ def check_unowned_partitions(told: Told, rows: Rows) -> None:
         for hole in holes:
             assert hole["last_owner"] in (f"{left['member_id']}-0", None)
             assert is_within(hole["unowned_to"], joined)
-            assert hole["ended_by"] == "session_closed"
+            assert hole["ended_by"] == "session_ended"
     assert found > 0
 
 

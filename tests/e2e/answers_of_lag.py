@@ -57,13 +57,26 @@ def check_rebalances_of_group(told: Told, rows: Rows) -> None:
     (row,) = [
         row
         for row in rows
-        if row["trigger_member_id"] == crash["member_id"] and row["trigger"] == "session_expired"
+        if row["trigger_member_id"] == crash["member_id"] and row["trigger"] == "session_ended"
     ]
     assert is_seen_within(row["began_at"], crash)
     assert (row["outcome"], row["left_unowned"]) == ("settled", 0)
     assert row["moved"] > 0
     assert row["unowned_ms"] > 0
     assert rows[0]["trigger"] == "member_joined"
+
+
+def check_pauses_of_group(told: Told, rows: Rows) -> None:
+    """What the stuck one held was let go by it, or by the end of its session, and read at last."""
+    state = find_stuck(told)
+    stuck = {owner.rpartition("-")[0] for owner in state["owners"].values()}
+    mine = [row for row in rows if row["owner_member_id"] in stuck]
+    assert {str(row["partition"]) for row in mine} == state["owners"].keys()
+    for row in mine:
+        assert row["held"] in ("owner_crashed", "unowned", "owner_stuck")
+        assert 0 < row["least_ms"] <= row["most_ms"]
+        assert row["records_waiting"] > 0
+        assert row["next_progress"] is not None
 
 
 def check_lag_by_day(told: Told, rows: Rows) -> None:

@@ -20,6 +20,7 @@ from dashboard.app import App, build_app
 from dashboard.dialects.burrow.evaluation import Rules
 from dashboard.options import Options
 from delta_tables.asking.moments import write_held
+from delta_tables.live.freshness import read_watermark
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
 from lab.zookeeper_consumer.process import ConsumerProcess
@@ -114,7 +115,7 @@ class Scene:
 
     def _is_folded(self, at: datetime) -> bool:
         self.app.tables.look()
-        watermark = self.app.pulse.take().watermark_at
+        watermark = read_watermark(self.app.tables)
         return watermark is not None and watermark >= at
 
     def _read_statuses(self, at: datetime) -> list[str]:

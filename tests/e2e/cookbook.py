@@ -62,6 +62,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "lag_by_day",
         "busiest_topics",
         "rebalances_of_group",
+        "pauses_of_group",
         "wrong_owners",
     ),
     "What was seen, and what was not": (
@@ -125,7 +126,7 @@ def _run(lake: Path, cluster: str, sql: str) -> str:
 def _find_moment(rows: list[str], told: Told) -> int:
     """Where the time that was asked for begins to show: the controller's death."""
     (kill,) = told.find("broker_killed", story="controller-failover")
-    names = (f"broker {kill['broker_id']} ", "session_closed")
+    names = (f"broker {kill['broker_id']} ", "session_ended")
     found = (n for n, row in enumerate(rows) if all(name in row for name in names))
     *_, last = found
     return last - 1

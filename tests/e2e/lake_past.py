@@ -21,7 +21,7 @@ _AFTERGLOW_MS = 50
 # After these the thing itself is gone; the others only end a state of it.
 GONE = (
     "deleted",
-    "session_closed",
+    "session_ended",
     "migrated",
     "resync",
     "recreated",
@@ -29,7 +29,7 @@ GONE = (
     "finished",
     "cancelled",
 )
-_SEEN_LATE = ("deleted", "session_closed", "finished")
+_SEEN_LATE = ("deleted", "session_ended", "finished")
 
 
 def read_table(lake: str, cluster: str, name: str) -> list[Row]:

@@ -54,13 +54,13 @@ def read_live(cluster: Cluster) -> LiveTruth:
     logs = [(topic, number) for topic, numbers in topics.items() for number in numbers]
     new_members, new_offsets = _read_kafka_groups(admin)
     with _connecting(cluster.zookeeper_connect) as client:
-        old_members, old_offsets = _read_zookeeper_groups(client)
+        old_members, old_offsets = read_zookeeper_groups(client)
     return LiveTruth(
         {one.id: f"{one.host}:{one.port}" for one in metadata.brokers.values()},
         metadata.controller_id,
         topics,
-        _read_offsets(admin, logs, OffsetSpec.earliest()),  # type: ignore[no-untyped-call]
-        _read_offsets(admin, logs, OffsetSpec.latest()),  # type: ignore[no-untyped-call]
+        read_offsets(admin, logs, OffsetSpec.earliest()),  # type: ignore[no-untyped-call]
+        read_offsets(admin, logs, OffsetSpec.latest()),  # type: ignore[no-untyped-call]
         {"zookeeper": old_offsets, "kafka": new_offsets},
         {
             **{("zookeeper", group): count for group, count in old_members.items()},
@@ -69,7 +69,8 @@ def read_live(cluster: Cluster) -> LiveTruth:
     )
 
 
-def _read_offsets(admin: AdminClient, logs: list[Log], spec: OffsetSpec) -> dict[Log, int]:
+def read_offsets(admin: AdminClient, logs: list[Log], spec: OffsetSpec) -> dict[Log, int]:
+    """Where logs start or end."""
     wanted = {TopicPartition(*log): spec for log in logs}
     asked = admin.list_offsets(wanted, request_timeout=_ADMIN_S)
     return {
@@ -105,7 +106,8 @@ def _connecting(zookeeper: str) -> Iterator[KazooClient]:
         client.close()
 
 
-def _read_zookeeper_groups(client: KazooClient) -> tuple[dict[str, int], dict[Place, int]]:
+def read_zookeeper_groups(client: KazooClient) -> tuple[dict[str, int], dict[Place, int]]:
+    """Members and committed offsets of old groups."""
     members, offsets = {}, {}
     for group in _list(client, "/consumers"):
         members[group] = len(_list(client, f"/consumers/{group}/ids"))

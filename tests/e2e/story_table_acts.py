@@ -12,9 +12,9 @@ from tests.reference.past import expect
 
 def _broker_left(past: LakePast, fact: Fact) -> list[int]:
     end = past.ended("broker_membership", fact, broker_id=fact["broker_id"])
-    expect(end["ended_by"] == "session_closed", "its session was closed")
+    expect(end["ended_by"] == "session_ended", "its session was closed")
     for reign in past.at("controller", fact["from_ms"], controller_id=fact["broker_id"]):
-        has_fallen = reign["ended_by"] == "session_closed" and reign["session"] == end["session"]
+        has_fallen = reign["ended_by"] == "session_ended" and reign["session"] == end["session"]
         expect(has_fallen, "it no longer reigns: one session, one end")
     return [end["valid_to_seq"]]
 
@@ -48,7 +48,7 @@ def _member_joined(past: LakePast, fact: Fact) -> list[int]:
 
 def _member_left(past: LakePast, fact: Fact) -> list[int]:
     end = past.ended("consumer_membership", fact, **_name_member(fact))
-    expect(end["ended_by"] == "session_closed", "the registration went with its session")
+    expect(end["ended_by"] == "session_ended", "the registration went with its session")
     for tenure in past.find("ownership_history", session=end["session"]):
         outlives = tenure["is_open"] or tenure["valid_to_at"] > end["valid_to_at"] + LATE_MS
         expect(not outlives, f"what it owned went too: {tenure}")
@@ -70,7 +70,7 @@ def _owners_claimed(past: LakePast, fact: Fact) -> list[int]:
 
 def _owners_lost(past: LakePast, fact: Fact) -> list[int]:
     for tenure in _name_tenures(fact):
-        end = past.ended("ownership_history", fact, **tenure, ended_by="session_closed")
+        end = past.ended("ownership_history", fact, **tenure, ended_by="session_ended")
         expect(end["owner_member_id"] == fact["member_id"], "they were its own")
     return []
 

@@ -26,7 +26,7 @@ def test_a_broker_dies_and_comes_back_as_rows(tmp_path: Path) -> None:
     assert [len(lives[broker]) for broker in (0, 1, 2)] == [1, 1, 2]
     first, second = lives[2]
     assert not first["is_open"]
-    assert first["ended_by"] == "session_closed"
+    assert first["ended_by"] == "session_ended"
     assert second["is_open"]
     assert second["broker_epoch"] > first["broker_epoch"]
     assert first["valid_from_at"] < first["valid_to_at"] <= second["valid_from_at"]
@@ -41,7 +41,7 @@ def check_remains(place: Path) -> None:
     assert {"zookeeper-1", "broker-0", "broker-2", "watch", "stream"} <= state["ports"].keys()
     assert all(map(take_port, state["ports"].values()))
     logs = {path.name for path in (place / "logs").iterdir()}
-    assert {"zookeeper-1.log", "broker-0.log", "watch.log", "stream.log"} <= logs
+    assert {"zookeeper-1.log", "broker-0.log", "watch.log", "stream.log", "audit.log"} <= logs
     # Nothing but the story has ended anything.
     assert (place / "logs" / "watch.log").read_text().count("log taken") == 1
 

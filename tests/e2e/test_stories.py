@@ -6,8 +6,11 @@ The tests stand in the order of the play: stories are told, the watcher stops, i
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -38,17 +41,17 @@ from tests.e2e.lake_past import LakePast
 from tests.e2e.lies import antedate, falsify, is_absence
 from tests.e2e.live_truth import read_live
 from tests.e2e.regulars import keep_regulars
-from tests.e2e.story_causes import CAUSES, find_first_cause, name_entity
+from tests.e2e.sampled_past import check_seen, list_rounds, pick_moments
+from tests.e2e.seen_changes import pick_group, see_changes
+from tests.e2e.slower_watcher import slow_down
 from tests.e2e.story_rebalances import (
     check_kafka_rebalances,
     check_rebalances,
     falsify_rebalance,
     find_rebalances,
-    find_unseen,
     list_groups,
-    pick_changes,
 )
-from tests.e2e.story_reports import check_attempts, read_reports
+from tests.e2e.story_reports import check_told, read_tries
 from tests.e2e.story_statuses import (
     SPELLS,
     STATUSES,
@@ -63,6 +66,7 @@ from tests.e2e.theatre import RULES, Theatre, open_theatre
 from tests.e2e.told import Told
 from tests.e2e.view_past import find_unconforming
 from tests.examples import EXAMPLES, Example
+from tests.incidents.folded import fold_lake
 from tests.reference.fold.tables import fold_events
 from tests.reference.past import Contradiction
 from tests.reference.story_truth import UNTRACED, find_contradictions
@@ -72,7 +76,7 @@ from tests.streaming.fold.test_law import NAMES
 from zklake.events.envelope import Event
 
 pytestmark = [
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1800),
     pytest.mark.filterwarnings("ignore:unclosed <socket"),
 ]
 
@@ -231,20 +235,45 @@ def test_every_status_is_told_and_every_lag_is_what_its_row_says(past: LakePast)
 
 @stories
 def test_the_rebalances_of(
-    story: Story, theatre: Theatre, past: LakePast, changes: list[Change]
+    story: Story, theatre: Theatre, log: list[Event], past: LakePast, changes: list[Change]
 ) -> None:
     facts = theatre.facts.get(story.name) or pytest.skip("it was not told to its end")
     assert list(check_kafka_rebalances(past, facts)) == []
     for group in list_groups(facts):
-        rows, own = find_rebalances(past, group), pick_changes(changes, group)
-        unseen = find_unseen(past, group)
-        assert list(check_rebalances(rows, own, facts, group, unseen)) == []
-        assert list(check_attempts(rows, read_reports(theatre.reports, group))) == []
+        rows, seen = find_rebalances(past, group), [*see_changes(pick_group(changes, group), log)]
+        assert list(check_rebalances(rows, seen, facts, group)) == []
+        tries = read_tries(theatre.reports, group)
+        assert list(check_told(rows, tries, seen, group)) == []
         lies = [lie for row in rows for lie in falsify_rebalance(row)]
-        print(f"{group}: {len(rows)} rebalances, {len(unseen)} claims unseen, {len(lies)} lies")
+        traced = sum(bool(one.traces) for one in tries)
+        print(f"{group}: {len(rows)} rebalances, {len(tries)} tries, {traced} of them left traces")
         for true, lie in lies:
             told = [lie if row is true else row for row in rows]
-            assert list(check_rebalances(told, own, facts, group, unseen)), lie
+            assert list(check_rebalances(told, seen, facts, group)), lie
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rebalances_that_a_slower_watcher_tells(
+    seed: int, theatre: Theatre, log: list[Event], changes: list[Change], tmp_path: Path
+) -> None:
+    """The same transactions, some seen late and some gone before they could be read."""
+    concerned = [one for one in changes if one.path.startswith(("/consumers/", "/brokers/topics/"))]
+    full = [*see_changes(concerned, log)]
+    slow = [*slow_down(log, full, Random(seed), most_ms=2_000)]
+    past = LakePast(fold_lake(tmp_path, slow, RULES), theatre.name)
+    unread = 0
+    for facts in theatre.facts.values():
+        for group in list_groups(facts):
+            rows, seen = (
+                find_rebalances(past, group),
+                [*see_changes(pick_group(changes, group), slow)],
+            )
+            assert list(check_rebalances(rows, seen, facts, group)) == []
+            tries = read_tries(theatre.reports, group)
+            assert list(check_told(rows, tries, seen, group)) == []
+            unread += sum(not one.is_read for one in seen)
+    print(f"{unread} changes unread")
+    assert unread > 0
 
 
 @stories
@@ -255,15 +284,36 @@ def test_the_owners_conform_in(
     assert list(find_unconforming(tables, facts)) == []
 
 
-def test_the_true_cause_of_a_rise_is_named_first(
-    theatre: Theatre, tables: dict[str, DeltaTable]
+def test_the_causes_of_every_rise_add_up(theatre: Theatre, tables: dict[str, DeltaTable]) -> None:
+    """A story's seconds are too short for a pace: tests/incidents has causes of longer times."""
+    rows = query_rows(tables, "SELECT * FROM root_cause ORDER BY group_id, rise_from, rank")
+    rises: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        rises.setdefault((row["coordinator"], row["group_id"], row["rise_from"]), []).append(row)
+    print(f"{len(rises)} rises, {Counter(row['cause'] for row in rows)}")
+    assert rises
+    for rise in rises.values():
+        assert sum(row["records"] for row in rise) == rise[0]["added"] > 0
+        assert [row["rank"] for row in rise] == list(range(1, len(rise) + 1))
+    rewound = max(
+        (rise for (_, group, _), rise in rises.items() if group.startswith("offset-rewind")),
+        key=lambda rise: rise[0]["added"],
+    )
+    assert rewound[0]["cause"] == "offsets_set_back"
+
+
+def test_no_row_of_lag_says_what_came_later(
+    theatre: Theatre, log: list[Event], past: LakePast
 ) -> None:
-    rows = query_rows(tables, "SELECT * FROM root_cause")
-    for story, wanted in CAUSES.items():
-        first = find_first_cause(rows, theatre.facts[story], wanted)
-        print(f"{story}: {first.get('cause')} of {first.get('entity')}: {first.get('evidence')}")
-        assert first.get("cause") == wanted.cause, (story, first)
-        assert name_entity(theatre.facts[story], wanted) in (None, first["entity"])
+    rows, rounds = past.find("offset_lag"), list_rounds(log)
+    seen = [*pick_moments(rows, theatre.sampler.looks, rounds, 3_000, Random(SEED))]
+    wrong = [(one.place, one.moment_ms, lie) for one in seen for lie in check_seen(one)]
+    print(f"{len(theatre.sampler.looks)} looks, {len(seen)} moments, {len(wrong)} wrong")
+    assert len(seen) >= 1_000
+    assert wrong == []
+    # Whoever is shown a row of later finds out.
+    early = [one._replace(moment_ms=one.moment_ms - 120_000) for one in seen]
+    assert any(lie for one in early for lie in check_seen(one))
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

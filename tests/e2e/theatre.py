@@ -16,6 +16,7 @@ from lab.stories import BROKER_SETTINGS
 from streaming.fold.lag.status import Thresholds
 from streaming.fold.rebalances.episode import Pace
 from streaming.fold.rules import Rules
+from tests.e2e.sampler import Sampler
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
 from zklake.events.envelope import Event
 from zklake.events.topics import name_topics
@@ -46,6 +47,8 @@ class Theatre:
 
     cluster: Cluster
     watcher: WatcherProcess
+    # Somebody else, who looks at offsets beside it.
+    sampler: Sampler
     facts: dict[str, list[Fact]] = field(default_factory=dict)
 
     @property
@@ -77,6 +80,7 @@ class Theatre:
     def close_curtain(self) -> list[Event]:
         """Let the watcher say all there is and stop; returns the whole log."""
         time.sleep(2 * SAMPLE_MS / 1000)
+        self.sampler.stop()
         with closing(LogTail(self.bootstrap, self.name)) as tail:
             catch_up(self.watcher, tail)
             self.watcher.process.stop(_LAST_BATCH_S)
@@ -96,4 +100,9 @@ def open_theatre(zookeeper_version: str, log: str, directory: Path) -> Iterator[
     ):
         with closing(LogTail(log, name)) as tail:
             catch_up(watcher, tail)
-        yield Theatre(cluster, watcher)
+        sampler = Sampler(cluster.zookeeper_connect, cluster.bootstrap)
+        sampler.start()
+        try:
+            yield Theatre(cluster, watcher, sampler)
+        finally:
+            sampler.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.server import Place, Server, wait_until
-from zklake.errors import LabError
+from zklake.errors import LabError, RunError
 
 
 def test_a_temporary_place_goes_and_a_given_one_stays(tmp_path: Path) -> None:
@@ -40,5 +40,5 @@ def test_an_early_end_shows_the_log(tmp_path: Path) -> None:
 def test_a_timeout_names_the_server_and_what_it_did_not_do(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"did not answer within 0 s"):
         wait_until(lambda: False, [], "answer", 0)
-    with pytest.raises(LabError, match="never started"):
+    with pytest.raises(RunError, match="never started"):
         BrokenServer("broken-1", 1, tmp_path).kill()

@@ -1,26 +1,24 @@
 """The rebalances of a group, re-told from ZooKeeper's transaction log.
 
 Made for stories, in which nothing is hidden; shares no code with the product or with the fold's
-reference. Where a pause is just about as long as what divides two rebalances, `begins` decides.
+reference. Order, members and owners are ZooKeeper's; pauses are as long as the watcher saw them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.reference.group_log import Group, Partition, Stand, Step
-from tests.reference.tree import Change
+from tests.reference.group_log import Group, Partition, Seen, Stand, Step
 
 
 class Pace(NamedTuple):
-    """How long nothing must happen: where all is settled, and where it is not; give or take."""
+    """How long nothing must happen: where all is settled, and where it is not."""
 
     quiet_ms: int
     fail_ms: int
-    doubt_ms: int
 
 
 @dataclass
@@ -34,7 +32,12 @@ class Episode:
     @property
     def outcome(self) -> str:
         """Once it is over."""
-        return "settled" if self.after.is_settled else "failed"
+        return "settled" if self.is_settled else "failed"
+
+    @property
+    def is_settled(self) -> bool:
+        """Whatever must have an owner has one."""
+        return self.after.is_settled(self.before)
 
     @property
     def is_weak(self) -> bool:
@@ -42,11 +45,19 @@ class Episode:
         return all(step.is_weak for step in self.steps)
 
     @property
-    def end_ms(self) -> int:
-        """The last claim, of one that was settled; else the last step."""
-        claims = [step.ms for step in self.steps if step.what == "claimed"]
-        has_claimed = claims and self.after.members and self.after.is_settled
-        return max(claims) if has_claimed else self.steps[-1].ms
+    def is_done(self) -> bool:
+        """Everybody has claimed, since the last trigger, what the formula gives."""
+        told = [step for step in self.steps if step.word or step.what == "claimed"]
+        has_claimed = bool(told) and told[-1].what == "claimed"
+        return has_claimed and self.is_settled and self.after.is_assigned
+
+    @property
+    def end(self) -> Step:
+        """The last claim, of one that was settled; else the last step, or who left last."""
+        claims = [step for step in self.steps if step.what == "claimed"]
+        if not self.after.members:
+            return [step for step in self.steps if step.what == "left"][-1]
+        return claims[-1] if claims and self.is_settled else self.steps[-1]
 
     @property
     def triggers(self) -> list[Step]:
@@ -55,29 +66,44 @@ class Episode:
 
     @property
     def attempts(self) -> int:
-        """Rounds of claims of the busiest session; letting go ends a round."""
-        rounds: Counter[int] = Counter()
-        claiming: set[int] = set()
+        """Rounds of claims of the busiest session; letting go ends a round. Of unread ones: one."""
+        rounds: Counter[int | None] = Counter()
+        claiming: set[int | None] = set()
         for step in self.steps:
             if step.what == "claimed" and step.session not in claiming:
                 rounds[step.session] += 1
                 claiming.add(step.session)
             elif step.what == "released":
                 claiming.discard(step.session)
-        return max(rounds.values(), default=0)
+        return max((1 if who is None else n for who, n in rounds.items()), default=0)
 
-    def count_conflicts(self, backoff_ms: int) -> int:
-        """Claims given back though nothing had happened since; unless new ones follow at once."""
+    def count_conflicts(self, backoff_ms: int, *, is_late: bool = False) -> int:
+        """Claims given back though nothing had happened since; unless new ones follow at once.
+
+        Releases bear no time. `is_late`: each was when the watcher saw it, which is the shortest
+        wait; else when it was, by a clock that may be ahead, which is the longest.
+        """
         held: set[Partition] = set()
+        givers: dict[Partition, int] = {}
         given: dict[int, list[int]] = defaultdict(list)
-        count = 0
+        count, ahead_ms = 0, None
         for step in self.steps:
+            if step.seen.is_timed:
+                late_ms = step.seen.ms - step.ms
+                ahead_ms = late_ms if ahead_ms is None else min(ahead_ms, late_ms)
             if step.what == "claimed":
-                times = given.pop(step.session, [])
-                count += len(times) if times and step.ms - times[-1] >= backoff_ms else 0
+                giver = givers.pop(step.place, None)
+                who = giver if step.session is None else step.session
+                if who is not None and (times := given.get(who)):
+                    waited_ms = step.seen.at_ms - times[-1] + (0 if is_late else ahead_ms or 0)
+                    has_waited = waited_ms >= backoff_ms
+                    if step.session is not None or not has_waited:
+                        count += len(given.pop(who)) * has_waited
                 held.add(step.place)
-            elif step.what == "released" and not step.by_session_end and step.place in held:
-                given[step.session].append(step.ms)
+            elif step.what == "released":
+                if step.place in held and not step.by_session_end and step.session is not None:
+                    given[step.session].append(step.seen.ms if is_late else step.ms)
+                    givers[step.place] = step.session
                 held.discard(step.place)
             if step.word:
                 held.clear()
@@ -86,17 +112,22 @@ class Episode:
     @property
     def moved(self) -> int:
         """Partitions whose member is another one than before."""
-        after = self.after.owners
-        return sum(
-            after.get(place, member) != member for place, member in self.before.owners.items()
-        )
+        return sum(was != now for was, now in self._list_owners().values())
 
     @property
     def reacquired(self) -> int:
         """Partitions of the same member, claimed anew."""
         claimed = {step.place for step in self.steps if step.what == "claimed"}
-        kept = self.before.owners.items() & self.after.owners.items()
-        return sum(place in claimed for place, _ in kept)
+        owners = self._list_owners()
+        return sum(was == now and place in claimed for place, (was, now) in owners.items())
+
+    def _list_owners(self) -> dict[Partition, tuple[str, str]]:
+        """The member before and the one after, where both are known."""
+        both = {
+            place: (self.before.owners[place], self.after.owners[place])
+            for place in self.before.owners.keys() & self.after.owners.keys()
+        }
+        return {p: (was, now) for p, (was, now) in both.items() if was and now}
 
     @property
     def left_unowned(self) -> int:
@@ -104,31 +135,30 @@ class Episode:
         if not self.after.members:
             claimed = {step.place for step in self.steps if step.what == "claimed"}
             return len(claimed | self.before.owners.keys())
-        return len(self.after.expected - self.after.owners.keys())
+        return len(self.after.find_expected(self.before) - self.after.owners.keys())
 
     @property
     def unowned(self) -> dict[str, int]:
-        """Milliseconds from each release to the next claim, or to the end, by partition."""
+        """Milliseconds from each release to the next claim, or to the end, as they were seen."""
         since: dict[Partition, int] = {}
         found: dict[str, int] = defaultdict(int)
         for step in self.steps:
             if step.what == "released":
-                since[step.place] = step.ms
+                since[step.place] = step.seen.ms
             elif step.what == "claimed" and step.place in since:
-                found["-".join(map(str, step.place))] += step.ms - since.pop(step.place)
+                found["-".join(map(str, step.place))] += step.seen.ms - since.pop(step.place)
         for place, ms in since.items():
-            found["-".join(map(str, place))] += max(0, self.end_ms - ms)
-        return dict(found)
+            found["-".join(map(str, place))] += max(0, self.end.seen.ms - ms)
+        return {place: ms for place, ms in found.items() if ms}
 
 
-def tell_rebalances(
-    changes: Iterable[Change], group_id: str, pace: Pace, begins: Callable[[int], bool]
-) -> list[Episode]:
-    """Every rebalance of a group; `begins`: whether one seems to begin at that moment."""
+def tell_rebalances(log: Iterable[Seen], group_id: str, pace: Pace) -> list[Episode]:
+    """Every rebalance of a group."""
     group, found = Group(group_id), list[Episode]()
     before, is_open = Stand(), False
-    for steps in group.follow(changes):
-        if is_open and _is_over(found[-1], steps[0].ms, pace, begins):
+    for steps in group.follow(log):
+        is_asked = any(step.word for step in steps)
+        if is_open and ((is_asked and found[-1].is_done) or _is_over(found[-1], steps, pace)):
             is_open = False
         after = group.look()
         if not is_open and (before.members or after.members):
@@ -142,7 +172,10 @@ def tell_rebalances(
     return [episode for episode in found if not episode.is_weak]
 
 
-def _is_over(episode: Episode, ms: int, pace: Pace, begins: Callable[[int], bool]) -> bool:
-    is_quiet = episode.after.is_settled and not episode.is_weak
-    over_ms = ms - episode.steps[-1].ms - (pace.quiet_ms if is_quiet else pace.fail_ms)
-    return begins(ms) if abs(over_ms) <= pace.doubt_ms else over_ms > 0
+def _is_over(episode: Episode, steps: list[Step], pace: Pace) -> bool:
+    """Whether nothing came for long enough, up to the next steps."""
+    waited_ms = steps[0].seen.ms - episode.steps[-1].seen.ms
+    if episode.is_weak:
+        is_other = not any(step.what in ("claimed", "released") for step in steps)
+        return waited_ms >= pace.fail_ms or (is_other and waited_ms > pace.quiet_ms)
+    return waited_ms > pace.quiet_ms if episode.is_settled else waited_ms >= pace.fail_ms

@@ -9,12 +9,16 @@ from pyspark.sql import SparkSession
 
 from delta_tables import reading
 from lab.cluster import Cluster
+from streaming.backfill import Backfill
 from streaming.daemon import run_once
+from streaming.fold.rules import Rules
 from streaming.lake.events import read_all
+from streaming.lake.lake import Lake
 from streaming.query import Stream
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
 from zklake.errors import LakeError, LogError, OtherLog
+from zklake.events.envelope import TXNLOG_ID
 
 pytestmark = [
     pytest.mark.spark,
@@ -92,6 +96,26 @@ def test_another_log_is_refused_until_it_is_accepted(
     }
     sql = "SELECT czxid FROM broker_membership WHERE is_open"
     assert reading.read_rows(str(tmp_path), "c", sql) == [{"czxid": 30}]
+
+
+def test_any_log_follows_a_past_that_was_read_from_files(
+    spark: SparkSession, cluster: Cluster, tmp_path: Path
+) -> None:
+    lake = Lake(str(tmp_path), "c")
+    past = Story("c", TXNLOG_ID).begin_frame("f").read(1, czxid=10).end_frame("f", "none")
+    backfill = Backfill(lake)
+    backfill.append([structs.replace(e, origin="txnlog") for e in past.events], zxid=20)
+    backfill.fold(lambda _: None, Rules(), None)
+    topic = Topic(cluster.bootstrap)
+    story = Story("c", "log-1").begin_frame("g").read(1, czxid=10).end_frame("g", "none")
+    topic.write([structs.replace(event, seq=event.seq + 5000) for event in story.events])
+    stream = Stream(cluster.bootstrap, topic.name, "c", str(tmp_path))
+    assert run_once(spark, stream).events == 3
+    assert run_once(spark, stream).events == 0, "it is the lake's own log now"
+    sql = "SELECT valid_from_seq, seen_seq FROM broker_membership"
+    assert reading.read_rows(str(tmp_path), "c", sql) == [
+        {"valid_from_seq": 1001, "seen_seq": 6001}
+    ]
 
 
 def test_bad_records_of_a_re_created_topic_are_set_aside_too(

@@ -78,7 +78,7 @@ def test_how_ephemerals_ended_is_the_same_when_their_births_were_trimmed(tmp_pat
     log.fold(len(log.values))
     before = read_tables(log)
     ends = {row["broker_id"]: row["ended_by"] for row in before["broker_membership"]}
-    assert ends == {1: "session_closed", 2: None}
+    assert ends == {1: "session_ended", 2: None}
     assert before["controller"][0]["ended_by"] == "deleted"
 
     policy = Policy(retention_days={"znode_events": 3})

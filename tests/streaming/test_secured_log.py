@@ -51,7 +51,7 @@ def secured(
         "ssl.truststore.location": str(identity / "cert.pem"),
     }
     broker = KafkaBroker(zookeeper.connect_string + chroot, settings=settings)
-    broker._settings["listeners"] = f"PLAINTEXT://{broker.address},SASL_SSL://{address}"
+    broker.settings["listeners"] = f"PLAINTEXT://{broker.address},SASL_SSL://{address}"
     with broker:
         yield broker, address
 

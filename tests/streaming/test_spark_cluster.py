@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import time
 import venv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +66,18 @@ def workers() -> Iterator[SparkCluster]:
 
 
 class Driver:
-    """`zklake stream --once` against the cluster, in a process of its own."""
+    """`zklake stream --once` against the cluster, in a process of its own; or another command."""
 
-    def __init__(self, environ: Mapping[str, str], log_file: Path) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        log_file: Path,
+        command: Sequence[str] = ("stream", "--once"),
+    ) -> None:
         self._log_file = log_file
         with log_file.open("ab") as output:
             self.process = subprocess.Popen(
-                [Path(sys.executable).with_name("zklake"), "stream", "--once"],
+                [Path(sys.executable).with_name("zklake"), *command],
                 env={**os.environ, **environ},
                 stdout=output,
                 stderr=output,
@@ -117,6 +122,12 @@ def read_table(lake: Path, cluster: str, table: str) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda row: json.dumps(row, default=str, sort_keys=True))
 
 
+def compare(lake: Path, other: Path, cluster: str) -> None:
+    for table in TABLES:
+        expected = read_table(other, cluster, table.name)
+        assert read_table(lake, cluster, table.name) == expected, table.name
+
+
 def test_kills_on_a_cluster_leave_the_tables_of_a_local_run(
     spark: SparkSession,
     cluster: Cluster,
@@ -157,9 +168,12 @@ def test_kills_on_a_cluster_leave_the_tables_of_a_local_run(
         if driver.process.poll() is None:
             driver.kill()
     assert "folded by the driver" not in driver.read_log()
-    for table in TABLES:
-        expected = read_table(local, name, table.name)
-        assert read_table(lake, name, table.name) == expected, table.name
+    compare(lake, local, name)
     # Each task makes a file of events; the driver alone would make one in each batch.
     files = reading.open_tables(str(lake), name)["znode_events"].file_uris()
     assert len(files) > 2 * RECORDS // BATCH
+    # A rebuild on the executors that are left.
+    driver = Driver(environ, tmp_path / "rebuild.log", ("rebuild",))
+    driver.finish()
+    assert "folding part 1 of 1 of the log in Spark tasks" in driver.read_log()
+    compare(lake, local, name)

@@ -8,18 +8,18 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from watcher.chronicle import Chronicle
 from watcher.log.publisher import Publisher
 from watcher.log.sender import Sender
+from watcher.recursive_watch import RecursiveWatch
 
 # step -> (class, method, die before or after it)
 STEPS: dict[str, tuple[type, str, str]] = {
-    "event_received": (Chronicle, "_on_event", "after"),
-    "value_read": (Chronicle, "_on_value", "after"),
+    "event_received": (RecursiveWatch, "apply_event", "after"),
+    "value_read": (RecursiveWatch, "apply_value", "after"),
     "produced": (Sender, "send", "after"),
     "before_commit": (Publisher, "_commit", "before"),
     "after_commit": (Publisher, "_commit", "after"),
-    "mid_scan": (Chronicle, "_on_children", "after"),
+    "mid_scan": (RecursiveWatch, "apply_children", "after"),
 }
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from tests.watcher.fake_zookeeper import FakeZooKeeper, Snapshot, parent
 from watcher.chronicle import Chronicle
-from watcher.coalescing import CoalescingChronicle
 from watcher.messages import Connected, Disconnected, Tick
 from watcher.release import Release
 from watcher.sealing import Sealed, Sealer
@@ -77,8 +76,9 @@ class Simulation:
                 # Through the wire form, as the real tree topic does it.
                 tree.load(path, msgspec.json.decode(msgspec.json.encode(row), type=TreeRow))
         release = Release("c", meta or Meta("log", 1000, 0, 0), tree, self.sealer, batch_events=7)
-        kind = Chronicle if self.server.recursive else CoalescingChronicle
-        self.chronicle = kind(release, reads_in_flight=self.limit)
+        self.chronicle = Chronicle(
+            release, recursive=self.server.recursive, reads_in_flight=self.limit
+        )
         self.chronicle.begin("restart" if meta else "first_start", self.at_ms)
         self.up = False
 
@@ -116,8 +116,7 @@ class Simulation:
     def handle(self, message: object) -> None:
         self.at_ms += self.random.randrange(3)
         self.chronicle.handle(message, self.at_ms)  # type: ignore[arg-type]
-        self.server.asked.extend(self.chronicle.requests)
-        self.chronicle.requests.clear()
+        self.server.asked.extend(self.chronicle.take_requests())
 
     def deliver(self) -> None:
         if self.server.stream:
@@ -191,7 +190,7 @@ class Simulation:
             call()
 
     def tick(self) -> None:
-        self.chronicle.audit_allowance = 2
+        self.chronicle.allow_audit_reads(2)
         self.handle(Tick())
 
     def frame(self) -> None:
@@ -214,7 +213,7 @@ class Simulation:
                 self.deliver()
             elif self.server.asked:
                 self.answer()
-            elif self.chronicle.scan is not None:
+            elif self.chronicle.state.scan is not None:
                 self.tick()
             else:
                 return

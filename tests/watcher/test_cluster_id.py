@@ -121,10 +121,10 @@ def test_a_missing_root_is_not_ready() -> None:
     server = plant(3, 1)
     server.nodes.clear()
     with rigged(server, SlowLog(0), Limits(buffer_bytes=BUFFER)) as rig:
-        numbers = rig.loop._numbers
-        rig.run(lambda: rig.loop.chronicle.in_sync and numbers.state != "starting")
-        rig.run(lambda: numbers.state == ROOT_MISSING)
-        assert numbers.state == ROOT_MISSING
+        metrics = rig.loop._metrics
+        rig.run(lambda: rig.loop.chronicle.in_sync and metrics.state != "starting")
+        rig.run(lambda: metrics.state == ROOT_MISSING)
+        assert metrics.state == ROOT_MISSING
         server.nodes = plant(3, 1).nodes
         rig.loop.chronicle.want_frame()
-        rig.run(lambda: numbers.state == "in sync")
+        rig.run(lambda: metrics.state == "in sync")

@@ -189,7 +189,7 @@ def test_kafka_away_longer_than_the_buffer(
         wait_for("in sync", lambda: tail.find(op="in_sync"))
         (broker,) = kafka.brokers
         broker.pause()
-        wait_for("letting go", lambda: "letting go of ZooKeeper" in watcher.process.tail(50))
+        wait_for("letting go", lambda: "disconnecting from ZooKeeper" in watcher.process.tail(50))
         broker.resume()
         storm.stop()
         catch_up(watcher, tail, 90)

@@ -72,7 +72,7 @@ def test_the_short_way_equals_the_long_way(
                     "counts": release.counts,
                     "unseen": (release.missed_versions, release.unseen_lives),
                     "unreadable": release.unreadable,
-                    "audits": simulation.chronicle.audit_differences,
+                    "audits": simulation.chronicle.state.audit_differences,
                 }
             )
         for name, value in told[0].items():

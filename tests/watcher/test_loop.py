@@ -16,7 +16,7 @@ from watcher.log.batch import Batch
 from watcher.log.resume import Resume
 from watcher.loop import Edges, Limits, Loop
 from watcher.messages import CHANGED, Connected, Disconnected, Request, WatchEvent, ZnodeStat
-from watcher.metrics import Latency, Numbers
+from watcher.metrics import WatcherMetrics
 from watcher.outlet import Outlet
 from watcher.read_timer import ReadTimer
 from watcher.release import Release
@@ -86,10 +86,10 @@ class Rig:
             release, reads_in_flight=limits.reads_in_flight, buffer_bytes=limits.buffer_bytes
         )
         edges = Edges(self.inbox, self.session, self.outlet)  # type: ignore[arg-type]
-        self.loop = Loop(Numbers(), chronicle, edges, limits)
+        self.loop = Loop(WatcherMetrics(), chronicle, edges, limits)
         chronicle.begin("first_start", 1)
 
-    def run(self, is_over: Callable[[], bool], seconds: float = 20) -> None:
+    def run(self, is_over: Callable[[], bool], seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         self.loop.run(lambda published: is_over() or time.monotonic() > deadline, lambda: False)
         assert is_over(), "not within the time"
@@ -127,31 +127,48 @@ def test_a_first_scan_ends_though_kafka_is_slower_than_zookeeper(znodes: int, si
 def test_the_numbers_say_how_long_and_how_much() -> None:
     with rigged(plant(20, 10), SlowLog(0), Limits(buffer_bytes=BUFFER)) as rig:
         rig.run(lambda: rig.loop.chronicle.in_sync)
-        numbers, release = rig.loop._numbers, rig.loop.chronicle.release
+        registry, release = rig.loop._metrics.registry, rig.loop.chronicle.release
+
+        def read(name: str, **labels: str) -> float:
+            return registry.get_sample_value(f"zklake_watcher_{name}", labels) or 0
+
         rig.session.last_zxid_seen = 77
         rig.inbox.put_change(Disconnected("session_expired"), 0)
-        rig.run(lambda: numbers.gap_seconds.get("session_expired", 0) > 0.5)
-        assert numbers.gap_seconds.get("first_start", 0) < 1
-        assert numbers.reads.buckets()[0][-1][1] > 0
-        assert (numbers.gauges["server_zxid"], numbers.gauges["told_zxid"]) == (77, 20)
-        assert numbers.gauges["model_bytes"] == release.tree.size > 20 * 80
+        rig.run(lambda: read("gap_seconds_total", reason="session_expired") > 0.5)
+        assert read("gap_seconds_total", reason="first_start") < 1
+        assert read("read_seconds_count") > 0
+        assert (read("server_zxid"), read("told_zxid")) == (77, 20)
+        assert read("model_bytes") == release.tree.size > 20 * 80
+        counted = {
+            (sample.labels["op"], sample.labels["fidelity"]): sample.value
+            for family in registry.collect()
+            for sample in family.samples
+            if sample.name == "zklake_watcher_events_total"
+        }
+        # However often it was looked at, each event counts once.
+        assert counted == release.counts
+        assert read("gaps_total", reason="session_expired") == 1
 
 
 def test_one_read_at_a_time_is_timed() -> None:
     clock = iter([10.0, 13.0, 20.0, 21.0])
-    latency = Latency()
-    timer = ReadTimer(latency, lambda: next(clock))
+    metrics = WatcherMetrics()
+
+    def read_sum() -> float | None:
+        return metrics.registry.get_sample_value("zklake_watcher_read_seconds_sum")
+
+    timer = ReadTimer(metrics.read_seconds, lambda: next(clock))
     timer.ask(2)
     timer.ask(5)  # not timed: one is under way
     timer.answer(1)
-    assert latency.buckets()[1] == 0
+    assert read_sum() == 0
     timer.answer(1)
-    assert latency.buckets()[1] == 3
+    assert read_sum() == 3
     timer.answer(1)
     timer.forget()
     timer.ask(1)
     timer.answer(1)
-    assert latency.buckets()[1] == 4
+    assert read_sum() == 4
 
 
 def test_the_model_counts_its_paths_once() -> None:

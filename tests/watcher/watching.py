@@ -33,7 +33,7 @@ class LogTail:
 
     def __init__(self, bootstrap: str, cluster: str) -> None:
         self.events: list[dict[str, Any]] = []
-        self.raw = b""
+        self.raw = bytearray()
         self._at_end = False
         self._consumer = Consumer(
             {
@@ -89,21 +89,22 @@ class WatcherProcess:
         crash: tuple[str, int] | None = None,
         environ: dict[str, str] | None = None,
         options: tuple[str, ...] = ("--take-over",),
+        program: tuple[str, ...] = ("-m", "zklake"),
     ) -> None:
         self.cluster = cluster or f"w{uuid.uuid4().hex[:10]}"
         self.zookeeper, self.bootstrap = zookeeper, bootstrap
         self.log_file = directory / f"watcher-{uuid.uuid4().hex[:6]}.log"
         # Samples come when they come: only who asks for them gets them.
         self._environ = {"ZKLAKE_WATCHER__SAMPLING": "false", **(environ or {})}
-        self._options = options
+        self._options, self._program = options, program
         self._process: ChildProcess | None = None
         self.start(crash)
 
     def start(self, crash: tuple[str, int] | None = None) -> None:
         """Start the command a user would; or the same, dying at the n-th pass of a step."""
-        program = ["-m", "tests.watcher.crashing", *map(str, crash)] if crash else ["-m", "zklake"]
+        crashing = ("-m", "tests.watcher.crashing", *map(str, crash)) if crash else None
         variables = [f"{name}={value}" for name, value in self._environ.items()]
-        command = ["env", *variables, sys.executable, *program]
+        command = ["env", *variables, sys.executable, *(crashing or self._program)]
         command += ["watch", "--zookeeper", self.zookeeper, "--log", self.bootstrap]
         command += ["--cluster", self.cluster, "--http", "127.0.0.1:0", *self._options]
         self._process = ChildProcess(command, self.log_file)

@@ -16,7 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from delta_tables.catalog import TABLE_BY_NAME
-from tests.delta_tables.small_lake import write_lake
+from tests.delta_tables.small_lake import Rows, write_lake
 from zklake.cli.sql import sql
 from zklake.errors import QueryError
 
@@ -142,13 +142,19 @@ def test_an_empty_lake_says_so_and_stays_empty(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_lake_of_a_run_here_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nobody_names_a_lake_that_of_a_run_here_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".zklake/run/lake").mkdir(parents=True)
-    with pytest.raises(
-        QueryError, match=r"yet\? The lake of `make run` is .zklake/run/lake: export "
-    ):
-        ask("lake", QUERY)
+    topics: Rows = [{"topic": "orders"}]
+    write_lake(str(tmp_path / ".zklake/run/lake"), "lab", {"topics": topics})
+    question = ["SELECT topic FROM topics", "--csv"]
+    found = CliRunner().invoke(app, question, catch_exceptions=False)
+    assert found.stdout == "topic\norders\n"
+    assert found.stderr == "lake: .zklake/run/lake, of `make run` (--lake names another)\n"
+    for named in (["--cluster", "lab"], ["--lake", "lake"]):
+        with pytest.raises(QueryError, match="holds no tables"):
+            CliRunner().invoke(app, [*question, *named], catch_exceptions=False)
 
 
 def test_an_error_is_one_harmless_line_with_its_exit_code(lake: str) -> None:

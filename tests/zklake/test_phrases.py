@@ -39,7 +39,7 @@ def test_count_and_noun_agree(count: int, noun: str, text: str) -> None:
     [
         ("member_joined", "readers_c", None, "readers_c joined"),
         ("member_left", None, None, "a member left"),
-        ("session_expired", "readers_{}", None, "session of readers_{} ended"),
+        ("session_ended", "readers_{}", None, "session of readers_{} ended"),
         ("partitions_added", None, "orders", "partitions added to orders"),
         ("unknown", "readers_c", None, "trigger unknown"),
         ("moon_phase", None, "orders", "moon phase: orders"),
@@ -59,14 +59,30 @@ def test_no_value_reaches_a_sentence_as_it_is() -> None:
         *map(format_gap, get_args(GapReason)),
     ]
     assert [text for text in said if "_" in text] == []
-    assert (format_end("session_closed"), format_end(None)) == ("session ended", "")
+    assert (format_end("session_ended"), format_end(None)) == ("session ended", "")
     assert format_gap(None) == "reason unknown"
 
 
 def test_a_kind_of_trigger_names_nobody() -> None:
-    kinds = [format_trigger_kind(word) for word in ("member_joined", "session_expired")]
+    kinds = [format_trigger_kind(word) for word in ("member_joined", "session_ended")]
+    assert kinds[1] == format_trigger_kind("session_expired") == "Session ended"
     assert kinds == ["Member joined", "Session ended"]
     assert [format_coordinator(one) for one in WORDS["coordinator"]] == ["ZooKeeper", "Kafka"]
+
+
+def test_how_somebody_left_is_said_where_it_is_known() -> None:
+    said = [format_trigger("session_ended", "g_a", None, how) for how in ("clean", "crashed")]
+    assert said == ["g_a stopped cleanly", "g_a crashed"]
+    assert format_trigger("session_ended", None, None, "unknown") == "a session ended"
+    assert format_end("session_ended", "crashed") == "session ended, crashed"
+    assert format_end("session_ended", "unknown") == "session ended"
+
+
+@pytest.mark.parametrize("word", ["session_closed", "session_expired"])
+def test_rows_of_an_older_lake_read_the_same(word: str) -> None:
+    assert format_end(word) == format_end("session_ended")
+    assert format_trigger(word, "g_a") == format_trigger("session_ended", "g_a")
+    assert format_gap("session_expired") == "ZooKeeper session expired"
 
 
 def test_what_follows_an_operation_stays() -> None:

@@ -70,6 +70,10 @@ def test_without_rules_there_is_one_of_each() -> None:
         "rebalance_storm",
         "broker_down",
         "pipeline_stale",
+        "group_lag",
+        "time_lag",
+        "under_replicated",
+        "broker_flap",
     ]
 
 

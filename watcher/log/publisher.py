@@ -45,13 +45,16 @@ class Publisher:
         on_state: Callable[[bool, str], None] = lambda connected, reason: None,
         on_abort: Callable[[], None] = lambda: None,
         stopping: Callable[[], bool] = lambda: False,
+        patience_s: float | None = None,
     ) -> None:
         """`on_state` hears of each change of `connected`, `on_abort` of each failed transaction;
-        while `stopping`, nothing is awaited."""
+        while `stopping`, nothing is awaited, and never longer than `patience_s`."""
         self._where = f"the log of {cluster} at {bootstrap}"
         self._contact = Contact(on_state)
         self._on_abort = on_abort
         self._stopping = stopping
+        self._patience_s = patience_s
+        self._asked_at = time.monotonic()
         self._open_since: float | None = None
         self._topics = name_topics(cluster)
         self._reader_args = (bootstrap, client_config, self._topics.events, CALL_S)
@@ -68,12 +71,14 @@ class Publisher:
 
     def fence(self) -> None:
         """Shut every earlier watcher of this cluster out, and end its open transaction."""
+        self._asked_at = time.monotonic()
         self._call("fence", self._producer.init_transactions)
         self._contact.find()
 
     def publish(self, batch: Batch) -> None:
         """Commit the batch, however long Kafka is away. After an error, close and resume anew."""
         check_sizes(batch)
+        self._asked_at = time.monotonic()
         for pause_s in _pauses():
             try:
                 return self._attempt(batch)
@@ -189,9 +194,14 @@ class Publisher:
         time.sleep(seconds)
 
     def _check_stop(self) -> None:
+        trouble = self._contact.trouble or "no answer"
         if self._stopping():
-            raise GaveUp(
-                f"stopped before {self._where} confirmed: {self._contact.trouble or 'no answer'}"
+            raise GaveUp(f"stopped before {self._where} confirmed: {trouble}")
+        limit_s = self._patience_s
+        if limit_s is not None and time.monotonic() - self._asked_at > limit_s:
+            raise LogError(
+                f"{self._where} was away for {limit_s:.0f} s ({trouble}): --once gives up "
+                "(watcher.once_patience_s)"
             )
 
 

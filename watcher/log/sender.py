@@ -59,7 +59,8 @@ class Sender:
         while self._serve(producer, 1.0):
             if time.monotonic() - started_at > AWAY_AFTER_S:
                 self._on_slow("records stay unanswered")
-        if self._failure is not None:
+        # Purged: the transaction has failed before, and its commit tells why.
+        if self._failure is not None and self._failure.code() != KafkaError._PURGE_QUEUE:
             raise judge_delivery(self._failure)
 
     def _serve(self, producer: Producer, timeout_s: float) -> int:

@@ -94,11 +94,13 @@ def judge_topic(
     broken = [rule for rule in rules if rule.config in found and not rule.holds(found[rule.config])]
     refused = [rule for rule in broken if rule.refuses]
     if refused:
-        raise TopicRefused(_tell(bootstrap, topic, found, refused))
-    return [_tell(bootstrap, topic, found, [rule]) for rule in broken]
+        raise TopicRefused(_format_refusal(bootstrap, topic, found, refused))
+    return [_format_refusal(bootstrap, topic, found, [rule]) for rule in broken]
 
 
-def _tell(bootstrap: str, topic: str, found: Mapping[str, str], broken: list[Rule]) -> str:
+def _format_refusal(
+    bootstrap: str, topic: str, found: Mapping[str, str], broken: list[Rule]
+) -> str:
     what = "; ".join(
         f"{rule.config}={found[rule.config]}, needed is {rule.needed} ({rule.because})"
         for rule in broken

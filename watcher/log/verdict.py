@@ -45,6 +45,9 @@ def judge_error(error: KafkaError) -> Verdict:
     An abort is asked first: INVALID_PRODUCER_EPOCH may also mean that the broker gave up our own
     slow transaction, and only the abort finds out whether somebody else holds the epoch.
     """
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        # Nothing was begun, so an abort fails too, and says nothing of the missing right.
+        return "refused"
     if error.txn_requires_abort():
         return "abort"
     if error.code() in _FENCED:

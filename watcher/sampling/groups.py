@@ -43,12 +43,12 @@ class Groups:
             self._poll = GroupPoll(*self._args, interval_s=self._interval_s, because=denied)
         return self._topic.take() if self._poll is None else self._poll.take()
 
-    def say_all(self) -> None:
+    def emit_all(self) -> None:
         """From here on everything that stands is said anew."""
         if self._poll is None:
-            self._topic.say_all()
+            self._topic.emit_all()
         else:
-            self._poll.say_all()
+            self._poll.emit_all()
 
     def close(self) -> None:
         """End the threads."""

@@ -33,15 +33,15 @@ class Handover:
         return all(self._post_parcel(parcel) for parcel in cut(samples))
 
     def _post_parcel(self, parcel: tuple[Sample, ...]) -> bool:
-        told = Event()
+        released = Event()
         while not self.has_room():
             if self._closed.wait(_POLL_S):
                 return False
         with self._lock:
             if self._closed.is_set():
                 return False
-            self._inbox.put((Sampled(parcel, told.set),))
-        while not told.wait(_POLL_S):
+            self._inbox.put((Sampled(parcel, released.set),))
+        while not released.wait(_POLL_S):
             if self._closed.is_set():
                 return False
         return True

@@ -82,10 +82,10 @@ class OffsetsTopic:
             reason=self._trouble if self._partitions else None,
         )
 
-    def say_all(self) -> None:
+    def emit_all(self) -> None:
         """The next take has all that stands."""
         with self._lock:
-            self._thinner.say_all()
+            self._thinner.emit_all()
             self._since_seq = self._last_seq()
 
     def close(self) -> None:

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import structlog
 from confluent_kafka import KafkaException
 
-from watcher.metrics import Numbers
+from watcher.metrics import WatcherMetrics
 from watcher.sampling.brokers import Brokers, BrokersAway
 from watcher.sampling.ends import Layout
 from watcher.sampling.groups import Groups
 from watcher.sampling.handover import Handover
 from watcher.sampling.packing import pack_commits, pack_state
 from watcher.sampling.requests import Answered, Asked, Requests
-from watcher.sampling.telling import Telling
+from watcher.sampling.round_writer import RoundWriter
 from zklake.name_patterns import Names
 
 log = structlog.get_logger()
@@ -53,11 +53,11 @@ class Sampler:
         plan: Plan,
         find_bootstrap: Callable[[], str | None],
         core: Handover,
-        numbers: Numbers,
+        metrics: WatcherMetrics,
     ) -> None:
-        self._plan, self._core, self._numbers = plan, core, numbers
+        self._plan, self._core, self._metrics = plan, core, metrics
         self._find_bootstrap = find_bootstrap
-        self._telling = Telling(core, numbers)
+        self._rounds = RoundWriter(core, metrics)
         self._requests = Requests(min(_REQUEST_S, plan.interval_s))
         self._brokers: Brokers | None = None
         self._groups: Groups | None = None
@@ -100,35 +100,35 @@ class Sampler:
                     next_round = max(next_round + self._plan.interval_s, time.monotonic())
                     self._sample()
                 pause_s = min(_LATE_POLL_S, max(0.0, next_round - time.monotonic()))
-                self._tell_late(self._requests.collect(pause_s))
+                self._emit_late(self._requests.collect(pause_s))
             except Exception:
                 # The watcher goes on without samples for a while, rather than without its tree.
                 log.exception("a sampling round failed")
-                self._numbers.count("sample_failures")
+                self._metrics.sample_failures.inc()
                 self._stop.wait(self._plan.interval_s)
 
     def _sample(self) -> None:
         if not self._core.has_room():
-            self._numbers.count("sample_rounds_skipped")
+            self._metrics.sample_rounds_skipped.inc()
             return
         began = time.monotonic()
         self._take_turn()
-        self._numbers.gauges["sample_turn_seconds"] = time.monotonic() - began
+        self._metrics.sample_turn_seconds.set(time.monotonic() - began)
 
     def _take_turn(self) -> None:
         self._mind_the_base()
         reason = self._meet()
         if self._brokers is None or self._layout is None:
-            self._telling.tell_nobody(self._ask_the_time(), reason)
+            self._rounds.emit_unasked(self._ask_the_time(), reason)
             return
-        self._say_groups(self._brokers.bootstrap, self._layout)
+        self._emit_groups(self._brokers.bootstrap, self._layout)
         asked = self._ask_the_time()
         sent = self._requests.send(self._brokers, self._layout, asked)
         # Nobody waits for a broker that was silent before.
-        answered = self._requests.collect(PROMPT_S, sent - self._telling.silence.brokers)
+        answered = self._requests.collect(PROMPT_S, sent - self._rounds.silence.brokers)
         mine = [each for each in answered if each.asked == asked]
-        self._telling.tell_round(asked, self._layout, mine, self._requests.owing, reason)
-        self._tell_late(each for each in answered if each.asked != asked)
+        self._rounds.emit_round(asked, self._layout, mine, self._requests.owing, reason)
+        self._emit_late(each for each in answered if each.asked != asked)
 
     def _ask_the_time(self) -> Asked:
         return Asked(self._core.last_seq(), time.monotonic())
@@ -136,9 +136,9 @@ class Sampler:
     def _mind_the_base(self) -> None:
         if time.monotonic() >= self._next_base:
             self._next_base = time.monotonic() + self._plan.base_interval_s
-            self._telling.start_over()
+            self._rounds.start_over()
             if self._groups is not None:
-                self._groups.say_all()
+                self._groups.emit_all()
 
     def _meet(self) -> str | None:
         """Find the brokers and learn who leads what; why not, otherwise."""
@@ -156,7 +156,7 @@ class Sampler:
             self._follow(bootstrap)
             # Those of the last layout are asked all the same: each tells for itself.
             return str(error)
-        self._telling.silence.forget_others(self._layout.by_leader())
+        self._rounds.silence.forget_others(self._layout.by_leader())
         return None
 
     def _follow(self, bootstrap: str) -> None:
@@ -169,7 +169,7 @@ class Sampler:
             self._groups.close()
             self._groups = None
 
-    def _say_groups(self, bootstrap: str, layout: Layout) -> None:
+    def _emit_groups(self, bootstrap: str, layout: Layout) -> None:
         if self._groups is None:
             plan = self._plan
             self._groups = Groups(
@@ -177,18 +177,18 @@ class Sampler:
             )
         taken, reading = self._groups.take(layout.group_leaders, layout.groups_denied)
         self._core.post([*map(pack_state, taken.states), *pack_commits(taken.commits)])
-        self._telling.reading = reading
-        self._numbers.count("group_commits_seen", taken.seen)
-        self._numbers.count("group_commits_published", len(taken.commits))
-        self._numbers.count("group_states_published", len(taken.states))
-        self._numbers.gauges["group_partitions_behind"] = reading.partitions_behind
-        self._numbers.gauges["group_records_unreadable"] = reading.unreadable
+        self._rounds.reading = reading
+        self._metrics.group_commits_seen.inc(taken.seen)
+        self._metrics.group_commits_published.inc(len(taken.commits))
+        self._metrics.group_states_published.inc(len(taken.states))
+        self._metrics.group_partitions_behind.set(reading.partitions_behind)
+        self._metrics.group_records_unreadable.set(reading.unreadable)
 
-    def _tell_late(self, answered: Iterable[Answered]) -> None:
+    def _emit_late(self, answered: Iterable[Answered]) -> None:
         """Brokers that were slow: a round of their own for each moment of asking."""
         rounds: dict[Asked, list[Answered]] = {}
         for each in answered:
             rounds.setdefault(each.asked, []).append(each)
         for asked, answers in rounds.items():
             assert self._layout is not None
-            self._telling.tell_round(asked, self._layout, answers, self._requests.owing)
+            self._rounds.emit_round(asked, self._layout, answers, self._requests.owing)

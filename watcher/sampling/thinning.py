@@ -94,7 +94,7 @@ class Thinner:
         self._weigh()
         return records, seen
 
-    def say_all(self) -> None:
+    def emit_all(self) -> None:
         """The next take has all that stands, not only what is new."""
         for partition, said in self._said.items():
             states = [each for each in said.values() if _is_state(each)]

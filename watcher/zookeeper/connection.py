@@ -14,13 +14,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from kazoo.exceptions import AuthFailedError, ConnectionDropped, SessionExpiredError
+from kazoo.exceptions import (
+    AuthFailedError,
+    ConnectionDropped,
+    SessionClosedRequireSaslError,
+    SessionExpiredError,
+)
 from kazoo.protocol.connection import AUTH_XID, ConnectionHandler
 from kazoo.protocol.serialization import Auth, ReplyHeader
 
 from watcher.messages import Connected, Disconnected, Request
 from watcher.zookeeper.frames import LAST_XID, SESSION_EXPIRED, FrameError, FrameReader, encode
-from watcher.zookeeper.greeting import greet
+from watcher.zookeeper.greeting import Greeting, greet
 from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
 from watcher.zookeeper.memory import Listener, Memory
 from watcher.zookeeper.sockets import receive
@@ -98,10 +103,9 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
         # Without the floor when everyone refuses it: greet() then compares zxids instead.
         self.client.last_zxid = 0 if refused else self.memory.zxid
         try:
-            read_ms, connect_ms = super()._connect(host, hostip, port)
-            greeting = greet(self, connect_ms / 1000, compare_zxid=refused)
+            read_ms, connect_ms, greeting = self._enter(host, hostip, port, refused)
         except SessionExpiredError as error:
-            self._tell_away("session_expired", str(error))
+            self._report_away("session_expired", str(error))
             raise
         except Exception as error:
             self.is_unwanted = isinstance(error, AuthFailedError)
@@ -109,16 +113,26 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
             self._listener.on_away("disconnected", f"{type(error).__name__}: {error}")
             raise
         if greeting.history_reset:
-            self._tell_away("history_reset", "the ensemble's zxid went back")
+            self._report_away("history_reset", "the ensemble's zxid went back")
         # kazoo derives its read timeout from the granted session timeout: two thirds of it.
         self._begin(round(read_ms * 1.5), greeting.recursive)
         return read_ms, connect_ms
+
+    def _enter(
+        self, host: str, hostip: str, port: int, refused: bool
+    ) -> tuple[float, float, Greeting]:
+        try:
+            read_ms, connect_ms = super()._connect(host, hostip, port)
+            return read_ms, connect_ms, greet(self, connect_ms / 1000, compare_zxid=refused)
+        except SessionClosedRequireSaslError as error:
+            # enforce.auth.enabled: whoever has not logged in is sent away at the first request.
+            raise AuthFailedError("it wants SASL: correct zookeeper.sasl_*") from error
 
     def _await_room(self) -> None:
         while not (self._inbox.is_roomy or self.client._stopped.is_set()):
             time.sleep(0.05)
 
-    def _tell_away(self, reason: GapReason, error: str) -> None:
+    def _report_away(self, reason: GapReason, error: str) -> None:
         self._inbox.put_change(Disconnected(reason), NO_CONNECTION)
         self._listener.on_away(reason, error)
 
@@ -138,7 +152,7 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
         if self.is_open:
             self.is_open = False
             self._outbox.clear()
-            self._tell_away(self._parting, self._error)
+            self._report_away(self._parting, self._error)
             self._parting = "disconnected"
 
     def _read_header(self, timeout: float) -> Any:

@@ -8,7 +8,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from kazoo.exceptions import ConnectionDropped, UnimplementedError, ZookeeperError
+from kazoo.exceptions import (
+    ConnectionDropped,
+    SessionClosedRequireSaslError,
+    UnimplementedError,
+    ZookeeperError,
+)
 from kazoo.protocol.serialization import Sync, int_struct, write_string
 
 if TYPE_CHECKING:
@@ -74,6 +79,8 @@ def _knows_add_watch(connection: FastConnection, timeout: float) -> bool:
         raise ConnectionDropped(
             "no AddWatch here: connecting again for one-shot watches"
         ) from error
+    except SessionClosedRequireSaslError:
+        raise
     except ZookeeperError:
         # A server with WatchManagerOptimized knows the request and refuses it.
         return False

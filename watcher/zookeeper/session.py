@@ -14,7 +14,6 @@ from threading import Event, Thread, Timer
 from typing import Any, Literal
 
 import structlog
-from kazoo.protocol.connection import PURESASL_AVAILABLE
 
 from watcher.messages import Connected, Request
 from watcher.zookeeper.client import build_client, parse_connect
@@ -23,6 +22,7 @@ from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
 from watcher.zookeeper.memory import Memory
 from zklake.errors import ZooKeeperError
 from zklake.events.envelope import GapReason
+from zklake.zookeeper_sasl import find_missing
 
 log = structlog.get_logger()
 
@@ -54,8 +54,8 @@ class ZooKeeperSession:
     ) -> None:
         """`connect` is host:port[,…][/chroot]; `auth` holds (scheme, credential)."""
         hosts, self.chroot = parse_connect(connect)
-        if sasl and not PURESASL_AVAILABLE:
-            raise ZooKeeperError("SASL to ZooKeeper needs the package pure-sasl: install it")
+        if sasl and (missing := find_missing(sasl["mechanism"])):
+            raise ZooKeeperError(": ".join(missing))
         self.last_error = ""
         self._inbox = inbox
         self._memory = Memory(zxid=zxid_floor)

@@ -12,6 +12,7 @@ import typer
 
 from zklake.cli.alert_rows import describe_test, sum_up, tabulate, write
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
+from zklake.cli.shell_completion import complete_rule
 
 if TYPE_CHECKING:
     from zklake.settings.alert_rules import Rule
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Send, list and test alerts.", no_args_is_help=True)
 
 RuleName = Annotated[
-    str, typer.Argument(metavar="RULE", help="A rule from the settings, or the name of any rule.")
+    str,
+    typer.Argument(
+        metavar="RULE",
+        help="A rule from the settings, or the name of any rule.",
+        autocompletion=complete_rule,
+    ),
 ]
 Since = Annotated[
     str,

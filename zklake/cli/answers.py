@@ -5,11 +5,15 @@ Values are other people's bytes: in a table none may steer the terminal or start
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+# What Excel, LibreOffice and Google's begin a formula with; they pass over what comes before.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 Row = Sequence[Any]
 Form = Literal["table", "csv", "json"]
 
@@ -74,11 +78,22 @@ def _print_csv(names: Sequence[str], rows: Iterable[Row]) -> None:
 
     from zklake.logs import escape
 
-    # In a file the bytes are the data; on a terminal nobody parses them.
-    write = (lambda cell: escape(write_cell(cell))) if sys.stdout.isatty() else write_cell
+    # On a terminal nobody parses them.
+    write = (lambda cell: escape(write_csv(cell))) if sys.stdout.isatty() else write_csv
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow([write(name) for name in names])
     writer.writerows([write(cell) for cell in row] for row in rows)
+
+
+def write_csv(value: object) -> str:
+    """A value as text that a spreadsheet shows and never runs: a formula gets a ' before it.
+
+    Names are other people's; a number with a sign is no formula. JSON has every text as it is.
+    """
+    text = write_cell(value)
+    if isinstance(value, str) and text.startswith(_FORMULAS) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
 
 
 def lay_out(names: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

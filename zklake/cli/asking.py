@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from zklake.cli.options import collect_flags
+from zklake.cli.shell_completion import complete_cluster
 
 if TYPE_CHECKING:
     from delta_tables.asking.lakes import Lake
     from delta_tables.asking.question import Limits
+    from zklake.settings.models import Settings
 
 Clusters = Annotated[
     str | None,
@@ -20,6 +24,7 @@ Clusters = Annotated[
         metavar="NAME[,…]",
         help="Cluster to query; several: a,b; all in the lake: '*'. (ZKLAKE_CLUSTER)",
         show_default=False,
+        autocompletion=complete_cluster,
     ),
 ]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.", show_default=False)]
@@ -38,18 +43,8 @@ MaxRows = Annotated[
         "--max-rows", metavar="N", help="Show at most this many rows.", show_default=False
     ),
 ]
-# What `zklake run` leaves in the directory somebody stands in.
-_RUN = Path(".zklake/run/lake")
-_SAY_RUN = f"The lake of `make run` is {_RUN}: export ZKLAKE_LAKE={_RUN} ZKLAKE_CLUSTER=lab"
-
-
-def complete_table(started: str) -> list[str]:
-    """For the shell: tables and views whose names start so."""
-    from delta_tables.catalog import TABLES
-    from delta_tables.views import VIEWS
-
-    names = [*(table.name for table in TABLES), *(view.name for view in VIEWS)]
-    return [name for name in names if name.startswith(started)]
+# What `make run` leaves in the directory somebody stands in.
+_RUN_LAKE, _RUN_CLUSTER = ".zklake/run/lake", "lab"
 
 
 class Scope(NamedTuple):
@@ -57,6 +52,8 @@ class Scope(NamedTuple):
 
     lakes: list[Lake]
     limits: Limits
+    # Rises of lag by fewer records are noise.
+    least_rise: int = 100
 
 
 def choose_scope(
@@ -70,19 +67,27 @@ def choose_scope(
     """The scope by flags, environment and file; QueryError when there is no such lake."""
     from delta_tables.asking.lakes import find_lakes
     from delta_tables.asking.question import Limits
-    from zklake.errors import QueryError
-    from zklake.settings.load import load_settings
 
     flags = {"query.timeout_s": timeout, "query.max_rows": max_rows}
-    settings = load_settings(config, collect_flags(lake=lake) | flags)
+    settings = load_asked(config, collect_flags(lake=lake) | flags, cluster=cluster)
     query = settings.query
     limits = Limits(
         timeout_s=query.timeout_s, max_rows=query.max_rows, memory_bytes=query.memory_bytes
     )
-    try:
-        lakes = find_lakes(settings.lake.path, cluster or settings.cluster)
-    except QueryError as error:
-        if not _RUN.is_dir():
-            raise
-        raise QueryError(f"{error} {_SAY_RUN}") from error
-    return Scope(lakes, limits)
+    lakes = find_lakes(settings.lake.path, cluster or settings.cluster)
+    return Scope(lakes, limits, query.least_rise)
+
+
+def load_asked(
+    config: Path | None, flags: Mapping[str, object], *, cluster: str | None = None
+) -> Settings:
+    """The settings; where nobody names a lake, and there is one of `make run`, they name that."""
+    from zklake.settings.load import load_with_origins
+
+    settings, origins = load_with_origins(config, flags)
+    named = cluster or {"lake.path", "cluster", "zookeeper.connect"} & origins.keys()
+    if named or Path(settings.lake.path).exists() or not Path(_RUN_LAKE).is_dir():
+        return settings
+    print(f"lake: {_RUN_LAKE}, of `make run` (--lake names another)", file=sys.stderr)
+    run = collect_flags(lake=_RUN_LAKE, cluster=_RUN_CLUSTER)
+    return load_with_origins(config, {**flags, **run}).settings

@@ -16,17 +16,17 @@ from zklake.cli.asking import (
     Scope,
     Timeout,
     choose_scope,
-    complete_table,
 )
 from zklake.cli.options import AsJson, Config, Lake
+from zklake.cli.shell_completion import complete_state_table
 from zklake.cli.sql import print_query
+from zklake.times import MOMENT_FORMS
 
 Time = Annotated[
     str,
     typer.Argument(
         metavar="TIME",
-        help="ISO 8601 (UTC unless it has a time zone), a time of day (16:07: the last one, UTC), "
-        "a time ago (-15m), or now.",
+        help=f"{MOMENT_FORMS}.",
     ),
 ]
 Table = Annotated[
@@ -34,7 +34,7 @@ Table = Annotated[
     typer.Argument(
         metavar="TABLE",
         help="A table whose rows have a time of validity.",
-        autocompletion=complete_table,
+        autocompletion=complete_state_table,
     ),
 ]
 Where = Annotated[
@@ -46,6 +46,18 @@ Where = Annotated[
         show_default=False,
     ),
 ]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every column (JSON and CSV have all of them).")
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="NAME[,…]",
+        help="Show these columns; `zklake describe TABLE` lists them.",
+        show_default=False,
+    ),
+]
 
 
 def at(
@@ -53,6 +65,8 @@ def at(
     table: Table,
     *,
     where: Where = None,
+    every: Every = False,
+    columns: Columns = None,
     lake: Lake = None,
     cluster: Clusters = None,
     config: Config = None,
@@ -62,25 +76,39 @@ def at(
     as_csv: AsCsv = False,
 ) -> None:
     """Print the rows that were valid at a time, with a warning if the data may be incomplete."""
+    from zklake.errors import QueryError
+
     form = choose_form(as_json=as_json, as_csv=as_csv)
+    if every and columns is not None:
+        raise QueryError("--all and --columns cannot be combined")
     scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout, max_rows=max_rows)
-    print_moment(scope, time, table, where or "", form)
+    wanted = columns if columns is not None else "*" if every or form != "table" else None
+    print_moment(scope, time, table, where or "", form, wanted=wanted)
 
 
-def print_moment(scope: Scope, time: str, table: str, condition: str, form: Form) -> None:
-    """Print the rows of a table that held at a moment; what was supposed goes to stderr."""
+def print_moment(
+    scope: Scope, time: str, table: str, condition: str, form: Form, *, wanted: str | None = None
+) -> None:
+    """Print the rows of a table that held at a moment; what was supposed goes to stderr.
+
+    `wanted` are columns, or * for all; without it people see those that say something to them.
+    """
     from delta_tables.asking.moments import (
         find_interval_table,
+        format_supposed,
         parse_moment,
-        say_supposed,
         write_query,
     )
+    from zklake.cli.columns import list_useful, read_columns
     from zklake.logs import escape
 
     moment, condition = parse_moment(time, datetime.now(UTC)), condition.strip()
-    query = write_query(
-        find_interval_table(table), moment.at, condition, every_column=form != "table"
-    )
-    if supposed := say_supposed(time, moment):
+    found = find_interval_table(table)
+    if wanted is None:
+        columns = list_useful(found.name, found.names, many_clusters=len(scope.lakes) > 1)
+    else:
+        columns = [] if wanted == "*" else read_columns(wanted, found.name, found.names)
+    query = write_query(found, moment.at, condition, columns=columns)
+    if supposed := format_supposed(time, moment):
         print(escape(supposed), file=sys.stderr)
-    print_query(scope, query, form, condition=condition)
+    print_query(scope, query, form, condition=condition, drops_empty=wanted is None)

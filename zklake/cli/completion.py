@@ -12,11 +12,11 @@ from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.views import VIEWS
 
 COMMANDS = {
-    "tables": "list tables and views",
-    "describe": "describe TABLE: columns, key, and why rows end",
+    "tables": "list tables and views (also \\d, .tables)",
+    "describe": "describe TABLE: columns, key, and why rows end (also \\d TABLE, .schema TABLE)",
     "at": "at TIME TABLE [CONDITION]: the rows that were valid at a time",
-    "help": "show this help",
-    "exit": "quit (or Ctrl-D)",
+    "help": "show this help (also .help, \\?)",
+    "exit": "quit (also .quit, \\q, Ctrl-D)",
 }
 _SQL_WORDS = """
 SELECT FROM WHERE GROUP ORDER BY HAVING LIMIT OFFSET JOIN LEFT RIGHT FULL INNER CROSS ON USING AS
@@ -25,7 +25,7 @@ ASC NULLS LAST FIRST OVER PARTITION INTERVAL TIMESTAMP DATE CAST FILTER EXPLAIN 
 """
 _LAST_WORD = re.compile(r"\w*$")
 _WANTS_TABLE = re.compile(
-    r"(?:\b(?:from|join|describe|desc)|^\s*at\s+\S+|\\d)\s+\w*$", re.IGNORECASE
+    r"(?:\b(?:from|join|describe|desc|schema)|^\s*at\s+\S+|\\d)\s+\w*$", re.IGNORECASE
 )
 
 

@@ -11,7 +11,13 @@ import typer
 from zklake.cli.options import Cluster, Config, Lake, collect_flags
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+    from dashboard.accounts import Account
     from dashboard.options import Options
+    from dashboard.proxy import ProxyOptions
+    from zklake.settings.accounts import AccountSettings
+    from zklake.settings.dashboard import DashboardSettings
     from zklake.settings.models import Settings
 
 Http = Annotated[
@@ -36,6 +42,15 @@ StreamHttp = Annotated[
         show_default=False,
     ),
 ]
+AuditHttp = Annotated[
+    str | None,
+    typer.Option(
+        "--audit-http",
+        metavar="HOST:PORT",
+        help="Health address of the auditor, to show what it found.",
+        show_default=False,
+    ),
+]
 # More of them nobody reads on a page.
 _MOST_ROWS = 1000
 
@@ -47,6 +62,7 @@ def dashboard(
     http: Http = None,
     watcher_http: WatcherHttp = None,
     stream_http: StreamHttp = None,
+    audit_http: AuditHttp = None,
     config: Config = None,
 ) -> None:
     """Serve the dashboard: web pages over the lake that update as it is written."""
@@ -57,6 +73,7 @@ def dashboard(
         "dashboard.http": http,
         "dashboard.watcher_http": watcher_http,
         "dashboard.stream_http": stream_http,
+        "dashboard.audit_http": audit_http,
     }
     flags = {name: value for name, value in given.items() if value is not None}
     settings = load_settings(config, collect_flags(lake=lake, cluster=cluster) | flags)
@@ -90,8 +107,10 @@ def choose_options(settings: Settings) -> Options:
         lake=settings.lake.path,
         cluster=settings.cluster,
         user=chosen.user,
-        password=chosen.password.get_secret_value() if chosen.password else None,
-        token=chosen.token.get_secret_value() if chosen.token else None,
+        password=_reveal(chosen.password),
+        token=_reveal(chosen.token),
+        accounts=tuple(_choose_account(one) for one in chosen.accounts),
+        proxy=_choose_proxy(chosen),
         allowed_hosts=chosen.allowed_hosts,
         refresh_s=chosen.refresh_s,
         live_connections=chosen.live_connections,
@@ -101,10 +120,38 @@ def choose_options(settings: Settings) -> Options:
         stale_after_s=chosen.stale_after_s,
         watcher_http=chosen.watcher_http,
         stream_http=chosen.stream_http,
+        audit_http=chosen.audit_http,
         limits=Limits(
             timeout_s=query.timeout_s,
             max_rows=min(query.max_rows, _MOST_ROWS),
             memory_bytes=query.memory_bytes,
         ),
+        least_rise=query.least_rise,
+        alert_rules=settings.alerts.list_rules(),
+        alerts_journal=settings.alerts.journal,
         metrics=MetricOptions(**settings.metrics.model_dump()),
     )
+
+
+def _choose_account(one: AccountSettings) -> Account:
+    from dashboard.accounts import Account
+
+    return Account(one.name, one.role, _reveal(one.password), _reveal(one.token))
+
+
+def _choose_proxy(chosen: DashboardSettings) -> ProxyOptions | None:
+    from dashboard.proxy import ProxyOptions
+
+    if chosen.proxy_user_header is None:
+        return None
+    return ProxyOptions(
+        user_header=chosen.proxy_user_header,
+        addresses=chosen.proxy_addresses,
+        role_header=chosen.proxy_role_header,
+        role=chosen.proxy_role,
+        secret=_reveal(chosen.proxy_secret),
+    )
+
+
+def _reveal(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zklake.cli.answers import Form, print_rows
-from zklake.cli.asking import complete_table
 from zklake.cli.options import AsJson
+from zklake.cli.shell_completion import complete_table
 
 if TYPE_CHECKING:
     from delta_tables.asking.querying import Selected

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import typer
 
+from zklake.cli.findings import print_findings
 from zklake.cli.options import AsJson, Config, Lake, Log, Watched, ZooKeeper, collect_flags
-
-if TYPE_CHECKING:
-    from zklake.doctor import Finding
-
-_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 def doctor(
@@ -42,22 +36,6 @@ def doctor(
     if as_json:
         print(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
-        _print_table(findings)
+        print_findings(findings)
     if any(finding.state == "fail" for finding in findings):
         raise typer.Exit(1)
-
-
-def _print_table(findings: Sequence[Finding]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in ("", "check", "found"):
-        table.add_column(title, overflow="fold")
-    for finding in findings:
-        state = f"[{_COLOURS[finding.state]}]{finding.state}[/]"
-        table.add_row(state, finding.check, escape(finding.found))
-        if finding.fix:
-            table.add_row("", "", f"[bold]→ {escape(finding.fix)}[/]")
-    Console().print(table)

@@ -6,6 +6,8 @@ from __future__ import annotations
 EXTRAS = {
     "alerts": "dashboard",
     "at": "sql",
+    "audit": "watcher,sql",
+    "backfill": "watcher,stream",
     "dashboard": "dashboard",
     "describe": "sql",
     "lab": "lab",
@@ -14,6 +16,7 @@ EXTRAS = {
     "rebuild": "stream",
     "run": "watcher,stream,dashboard,lab",
     "sql": "sql",
+    "status": "sql",
     "stream": "stream",
     "tables": "sql",
     "watch": "watcher",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zklake.cli.options import AsJson, Config, Watched, ZooKeeper, collect_flags
+from zklake.cli.shell_completion import complete_group, complete_topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
 def consume(
     *,
-    group: Annotated[str, typer.Option(help="The group to join.")],
-    topic: Annotated[list[str] | None, typer.Option(help="A topic to read. Repeatable.")] = None,
+    group: Annotated[str, typer.Option(help="The group to join.", autocompletion=complete_group)],
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="A topic to read. Repeatable.", autocompletion=complete_topic),
+    ] = None,
     whitelist: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Read every topic that matches.")
     ] = None,
@@ -92,7 +96,9 @@ def consume(
 
 def produce(
     *,
-    topic: Annotated[str, typer.Option(help="The topic to write to.")],
+    topic: Annotated[
+        str, typer.Option(help="The topic to write to.", autocompletion=complete_topic)
+    ],
     count: Annotated[
         int | None, typer.Option(min=1, help="Messages to send (default: until Ctrl-C).")
     ] = None,

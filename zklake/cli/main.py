@@ -12,17 +12,22 @@ from zklake import __version__
 from zklake.cli import (
     alerts,
     at,
+    audit,
+    backfill,
     config,
     dashboard,
     describe,
     doctor,
+    erase,
     jars,
     lab,
     lake,
     maintain,
+    migration,
     rebuild,
     run,
     sql,
+    status,
     stream,
     tables,
     watch,
@@ -49,15 +54,20 @@ app.add_typer(jars.app, name="jars", cls=Listing)
 app.add_typer(lab.app, name="lab", cls=Listing)
 app.add_typer(lake.app, name="lake", cls=Listing)
 app.command("doctor")(doctor.doctor)
+app.command("status")(status.status)
 app.command("run")(run.run)
 app.command("watch")(watch.watch)
 app.command("stream")(stream.stream)
 app.command("rebuild")(rebuild.rebuild)
+app.command("backfill")(backfill.backfill)
 app.command("maintain")(maintain.maintain)
+app.command("erase")(erase.erase)
+app.command("audit")(audit.audit)
 app.command("sql")(sql.sql)
 app.command("tables")(tables.tables)
 app.command("describe")(describe.describe)
 app.command("why")(why.why)
+app.command("migration")(migration.migration)
 app.command("dashboard")(dashboard.dashboard)
 # A time ago (-15m, -1h) looks like options.
 app.command(
@@ -94,6 +104,9 @@ def main() -> None:
         for descriptor in (1, 2):
             os.dup2(null, descriptor)
         code = code or 1
+    # CPython remembers that an interrupt met a text under exec (a dataclass that was being
+    # imported), and `python -m` would then end by SIGINT; a text that ends well makes it forget.
+    exec("")  # noqa: S102
     sys.exit(code)
 
 

@@ -9,16 +9,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
+from zklake.cli.shell_completion import complete_stored_table
 from zklake.cli.stream import find_lake
 
 if TYPE_CHECKING:
     from streaming.maintenance.plan import Step
     from streaming.maintenance.retention import Policy
+    from zklake.progress import Progress
     from zklake.settings.models import Settings
 
+_MAINTAINED = "tables maintained"
 Tables = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[TABLE]…", help="Tables (default: all).", show_default=False),
+    typer.Argument(
+        metavar="[TABLE]…",
+        help="Tables (default: all).",
+        show_default=False,
+        autocompletion=complete_stored_table,
+    ),
 ]
 DryRun = Annotated[
     bool,
@@ -39,16 +47,19 @@ def maintain(
     from zklake.errors import LakeError
     from zklake.logs import configure_logging
     from zklake.phrases import format_count
+    from zklake.progress import show_progress
     from zklake.settings.load import load_settings
 
     settings = load_settings(config, collect_flags(lake=lake, cluster=cluster))
     configure_logging()
-    rows = plan_all(settings, tables or ()) if dry_run else maintain_tables(settings, tables or ())
+    work = plan_all if dry_run else maintain_tables
     shown = []
-    for row in rows:
-        shown.append(row)
-        if not as_json:
-            print("{table}: {action}: {says}".format(**row), flush=True)
+    # Elsewhere than on a terminal its lines say how far it is.
+    with show_progress(has_lines=False) as progress:
+        for row in work(settings, tables or (), progress):
+            shown.append(row)
+            if not as_json:
+                print("{table}: {action}: {says}".format(**row), flush=True)
     if as_json:
         print(json.dumps(shown, indent=1))
     failed = [row for row in shown if row.get("is_error")]
@@ -58,12 +69,18 @@ def maintain(
         )
 
 
-def plan_all(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def plan_all(
+    settings: Settings, names: Sequence[str], progress: Progress
+) -> Iterator[dict[str, Any]]:
     """What would be done, table by table; changes nothing and asks nobody."""
     from streaming.maintenance.retention import read_policy
+    from zklake.progress import follow
 
-    tables, policy = _check(settings, names), read_policy(settings.maintenance)
-    for name in tables:
+    tables, policy = (
+        _check(settings, names),
+        read_policy(settings.maintenance, settings.lag.full_hours),
+    )
+    for name in follow(progress, "tables looked at", tables):
         for step in _plan(settings, name, policy):
             yield {"table": step.table, "action": step.action, "says": step.says}
 
@@ -75,15 +92,21 @@ def _plan(settings: Settings, name: str, policy: Policy) -> list[Step]:
     return plan_table(find_lake(settings), settings.cluster, TABLE_BY_NAME[name], policy)[0]
 
 
-def maintain_tables(settings: Settings, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def maintain_tables(
+    settings: Settings, names: Sequence[str], progress: Progress
+) -> Iterator[dict[str, Any]]:
     """Do it under the lake's lease, or have it done by the stream that holds it."""
     from streaming.lake.lease import LeaseHeld, hold_lease
     from streaming.maintenance.requests import ask
     from streaming.maintenance.retention import read_policy
     from streaming.maintenance.upkeep import maintain as maintain_lake
     from zklake.errors import LakeError
+    from zklake.progress import follow
 
-    tables, policy = _check(settings, names), read_policy(settings.maintenance)
+    tables, policy = (
+        _check(settings, names),
+        read_policy(settings.maintenance, settings.lag.full_hours),
+    )
     path, cluster = find_lake(settings), settings.cluster
     if "://" in path:
         raise LakeError(
@@ -92,9 +115,13 @@ def maintain_tables(settings: Settings, names: Sequence[str]) -> Iterator[dict[s
         )
     try:
         with hold_lease(path, cluster):
-            yield from map(_describe, maintain_lake(path, cluster, tables, policy))
+            followed = follow(progress, _MAINTAINED, tables)
+            yield from map(_describe, maintain_lake(path, cluster, followed, policy))
     except LeaseHeld:
-        yield from map(_describe, ask(path, cluster, tables))
+        progress.show("asking the stream that writes the lake", 0, None)
+        for done in ask(path, cluster, tables):
+            progress.show(_MAINTAINED, tables.index(done.table), len(tables))
+            yield _describe(done)
 
 
 def _check(settings: Settings, names: Sequence[str]) -> list[str]:

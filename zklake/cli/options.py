@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from zklake.cli.shell_completion import complete_cluster
 from zklake.settings.names import SHORT_FORMS
 
 # ZKLAKE_… of these is read by load_settings, which knows that flags win and names the origin.
@@ -48,6 +49,7 @@ Cluster = Annotated[
         metavar="NAME",
         help="Name of the watched cluster. (ZKLAKE_CLUSTER)",
         show_default=False,
+        autocompletion=complete_cluster,
     ),
 ]
 Lake = Annotated[

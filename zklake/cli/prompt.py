@@ -21,8 +21,9 @@ from pygments.lexers.sql import PostgresLexer  # type: ignore[import-untyped]  #
 from zklake.cli.answers import Form
 from zklake.cli.asking import Scope
 from zklake.cli.completion import COMMANDS, suggest
-from zklake.errors import ZklakeError
+from zklake.errors import QueryError, ZklakeError
 from zklake.logs import escape
+from zklake.spelling import did_you_mean
 
 _HELP = """\
 A query ends with ; or with an empty line: SELECT * FROM broker_membership WHERE is_open;
@@ -32,15 +33,26 @@ Set PAGER=cat to print everything."""
 # As other prompts call them.
 _ALIASES = {
     "\\q": "exit",
+    "\\quit": "exit",
     "quit": "exit",
+    ".quit": "exit",
+    ".exit": "exit",
     "\\?": "help",
     "\\h": "help",
+    "\\help": "help",
     "?": "help",
+    ".help": "help",
+    "\\d": "describe",
+    "\\d+": "describe",
+    "desc": "describe",
+    ".schema": "describe",
+    ".describe": "describe",
     "\\dt": "tables",
     "show tables": "tables",
-    "desc": "describe",
     ".tables": "tables",
 }
+# No query begins so.
+_COMMAND_SIGNS = (".", "\\")
 _SHOWN_COLUMNS = 60
 
 
@@ -86,7 +98,7 @@ class Prompt:
         if word == "help":
             print(_HELP)
             print(*(f"{name:<10}{says}" for name, says in COMMANDS.items()), sep="\n")
-        elif word == "tables":
+        elif word == "tables" or (word == "describe" and not rest):
             from zklake.cli.tables import print_tables
 
             print_tables(self._scope.lakes, self._form)
@@ -96,6 +108,10 @@ class Prompt:
             print_description(rest, self._form)
         elif word == "at":
             self._show_moment(rest)
+        elif text.startswith(_COMMAND_SIGNS):
+            name = text.split(maxsplit=1)[0]
+            near = did_you_mean(name, (*_ALIASES, *COMMANDS))
+            raise QueryError(f"no command {name!r}{near or '; help lists them'}")
         elif text:
             from zklake.cli.sql import print_query
 
@@ -106,7 +122,8 @@ class Prompt:
         from zklake.cli.at import print_moment
 
         time, table, condition = [*rest.split(maxsplit=2), "", "", ""][:3]
-        print_moment(self._scope, time, table, condition, self._form)
+        wanted = None if self._form == "table" else "*"
+        print_moment(self._scope, time, table, condition, self._form, wanted=wanted)
 
 
 def split_command(text: str) -> tuple[str, str]:
@@ -116,8 +133,6 @@ def split_command(text: str) -> tuple[str, str]:
         return _ALIASES[plain.lower()], ""
     word, _, rest = plain.partition(" ")
     word = _ALIASES.get(word.lower(), word.lower())
-    if word == "\\d":
-        word = "describe" if rest else "tables"
     return (word, rest) if word in COMMANDS else ("", plain)
 
 
@@ -125,6 +140,7 @@ def is_complete(text: str) -> bool:
     """Whether Enter sends the line: a command, a query with its ;, or an empty line after it."""
     stripped = text.strip()
     ends = stripped.endswith(";") or bool(re.search(r"\n\s*$", text))
+    ends = ends or stripped.startswith(_COMMAND_SIGNS)
     return not stripped or ends or bool(split_command(stripped)[0])
 
 

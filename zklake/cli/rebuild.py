@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
+from zklake.cli.shell_completion import complete_state_table
 from zklake.cli.stream import find_lake
 from zklake.events.topics import name_topics
 
@@ -20,9 +22,13 @@ Tables = Annotated[
     typer.Argument(
         metavar="[TABLE]…",
         help="Tables to rebuild (default: all that can be rebuilt).",
+        autocompletion=complete_state_table,
         show_default=False,
     ),
 ]
+
+# Spark must start first: only of so many times the records of a batch in tasks it is worth it.
+WORTH_A_START = 10
 
 
 def rebuild(
@@ -50,17 +56,28 @@ def rebuild(
 
 def rebuild_tables(settings: Settings, tables: tuple[str, ...]) -> dict[str, int]:
     """Rebuild under the lake's lease; the number of rows by table."""
+    from delta_tables.asking.lakes import is_remote
+    from streaming.event_tasks import EventTasks
     from streaming.fold.rules import read_rules
     from streaming.lake.lake import Lake as WrittenLake
     from streaming.lake.lease import hold_lease
-    from streaming.rebuild import check_names, rebuild
+    from streaming.rebuild import Tasks, check_names, rebuild
+    from zklake.progress import show_progress
 
     names = check_names(tables)
-    path, cluster = find_lake(settings), settings.cluster
-    with hold_lease(path, cluster):
-        lake, topic = WrittenLake(path, cluster), name_topics(cluster).events
-        return rebuild(lake, names, topic, _say, read_rules(settings))
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    lake = WrittenLake(find_lake(settings), settings.cluster)
+    topic, options = name_topics(settings.cluster).events, settings.stream
+    with hold_lease(lake.path, lake.cluster), closing(EventTasks(lake, options)) as run:
+        # Spark knows object stores by other names and other keys: the driver reads them alone.
+        large = WORTH_A_START * options.task_records
+        tasks = None if is_remote(lake.path) else Tasks(run, large)
+        with show_progress() as shown:
+            return rebuild(
+                lake,
+                names,
+                topic,
+                shown.say,
+                rules=read_rules(settings),
+                tasks=tasks,
+                count=partial(shown.show, "events folded"),
+            )

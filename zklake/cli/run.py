@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
+import shutil
+import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from lab.demonstration import Wishes
     from zklake.cli.run_display import Display
     from zklake.settings.models import Settings
+    from zklake.supervision.part import Site
     from zklake.supervision.product import Product
     from zklake.supervision.run_directory import RunDirectory
     from zklake.supervision.supervisor import Supervisor
@@ -73,7 +78,7 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run watcher, stream and dashboard for your cluster, or else for an embedded one."""
+    """Run watcher, stream, dashboard and auditor for your cluster, or else for an embedded one."""
     from zklake.cli.run_display import Display
     from zklake.settings.load import load_with_origins
     from zklake.supervision.run_directory import RunDirectory
@@ -136,7 +141,14 @@ def _run_real(means: _Means, settings: Settings, config: Path | None, *, once: b
     means.display.say(
         f"watching {site.zookeeper} as {site.cluster}; log {site.log}; lake {site.lake}"
     )
-    addresses = Addresses(settings.watcher.http, settings.stream.http, settings.dashboard.http)
+    page = settings.dashboard
+    addresses = Addresses(
+        settings.watcher.http,
+        settings.stream.http,
+        page.http,
+        settings.audit.http,
+        has_tls=page.tls_cert is not None,
+    )
     parts = build_parts(site, addresses, means.place.logs, options=_pass_on(config))
     product = Product(site, parts, means.supervisor)
     means.stack.callback(product.close)
@@ -158,6 +170,7 @@ def _find_wishes(settings: Settings, origins: dict[str, str], config: Path | Non
         settings.dashboard.http if "dashboard.http" in origins else None,
         settings.watcher.sample_interval_s if "watcher.sample_interval_s" in origins else None,
         _pass_on(config),
+        settings.dashboard.tls_cert is not None,
     )
 
 
@@ -176,26 +189,39 @@ def _run_embedded(
     display, count = means.display, keep_brokers(means.place, brokers, _BROKERS)
     lab = Demonstration(means.place, count, means.supervisor, wishes, say=display.say)
     lab.start(means.stack)
-    _announce(lab.product, means)
+    page = _announce(lab.product, means, lab.questions)
+    loop = None
+    if not (calm or once):
+        loop = means.stack.enter_context(lab.make_loop(page, display.show_rows))
     if not calm:
-        rows = lab.tell_first_chapter(display.show_rows, must_succeed=once)
+        rows = lab.tell_first_chapter(page, display.show_rows, must_succeed=once)
         if as_json:
             print(json.dumps(rows, default=str), flush=True)
-    if once:
-        return
-    display.say("Ctrl-C stops everything; the next run continues with the same cluster and lake")
-    if not calm:
-        means.stack.enter_context(lab.make_loop()).run()
-    _stay()
+    if loop:
+        loop.run()
+    if not once:
+        _stay()
 
 
-def _announce(product: Product, means: _Means) -> None:
-    page, display = product.wait_ready(), means.display
+def _announce(product: Product, means: _Means, questions: Sequence[str] = ()) -> str:
+    """Say what to look at; returns the dashboard's address."""
+    page, display, site = product.wait_ready(), means.display, product.site
     display.say(f"everything is running; logs are in {means.place.logs}")
-    if page is not None:
-        display.say(f"dashboard: {page}")
-    site, question = product.site, '"SELECT * FROM broker_membership"'
-    display.say(f"query: zklake sql {question} --lake {site.lake} --cluster {site.cluster}")
+    display.say(f"dashboard: {page}")
+    display.say("in another terminal:")
+    display.say(f"  {_write_export(site)}")
+    for command in ("zklake status", *questions, "zklake sql"):
+        display.say(f"  {command}")
+    display.say("Ctrl-C stops everything; the next run continues with the same lake")
+    return page
+
+
+def _write_export(site: Site) -> str:
+    """What a shell needs so that commands are short."""
+    words = [f"ZKLAKE_LAKE={shlex.quote(site.lake)}", f"ZKLAKE_CLUSTER={shlex.quote(site.cluster)}"]
+    if shutil.which("zklake") is None:
+        words.insert(0, f'PATH="{Path(sys.executable).parent}:$PATH"')
+    return " ".join(["export", *words])
 
 
 def _stay() -> None:

@@ -9,10 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from zklake.logs import escape
+from zklake.supervision.startable import Startable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,8 +21,8 @@ _STYLES = {"ready": "green", "ended": "bold red"}
 _STATE_CHARACTERS = 100
 
 
-class Display:
-    """One for the whole run; any thread may tell it something."""
+class Display(Startable):
+    """One for the whole run; any thread may report to it."""
 
     def __init__(self) -> None:
         """Nothing is shown yet."""
@@ -38,17 +38,13 @@ class Display:
             console=self._console, get_renderable=self._draw, refresh_per_second=2, transient=True
         )
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """On a terminal, show the table from now on."""
         if self.is_live:
             self._live.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Leave the terminal as it was."""
         if self.is_live:
             self._live.stop()
 

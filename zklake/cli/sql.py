@@ -52,17 +52,24 @@ def sql(
         print_query(scope, sys.stdin.read() if query is None else query, form)
 
 
-def print_query(scope: Scope, query: str, form: Form, *, condition: str = "") -> None:
+def print_query(
+    scope: Scope, query: str, form: Form, *, condition: str = "", drops_empty: bool = False
+) -> None:
     """Run a query from outside, and print its rows; doubts about its moments go to stderr."""
     from delta_tables.asking.sandbox import run_query
+    from zklake.cli.columns import drop_empty
 
     with (
         _ended_by_hang_up(),
         run_query(scope.lakes, query, scope.limits, condition=condition) as answer,
     ):
-        say_doubts(scope, query)
-        print_rows(answer.names, (row for rows in answer for row in rows), form)
-        say_truncated(answer, scope)
+        print_doubts(scope, query)
+        rows = (row for some in answer for row in some)
+        if drops_empty:
+            print_rows(*drop_empty(answer.names, rows), form)
+        else:
+            print_rows(answer.names, rows, form)
+        print_truncated(answer, scope)
 
 
 @contextmanager
@@ -77,7 +84,7 @@ def _ended_by_hang_up() -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-def say_doubts(scope: Scope, query: str) -> None:
+def print_doubts(scope: Scope, query: str) -> None:
     """Tell on stderr which moments of a query the lake cannot be sure of."""
     from delta_tables.asking.moments import doubt_moments, find_moments
     from zklake.logs import escape
@@ -89,7 +96,7 @@ def say_doubts(scope: Scope, query: str) -> None:
             print(f"{lake.cluster}: {about}{escape(doubt.says)}", file=sys.stderr)
 
 
-def say_truncated(answer: Answer, scope: Scope) -> None:
+def print_truncated(answer: Answer, scope: Scope) -> None:
     """Tell on stderr when rows are missing."""
     from zklake.phrases import format_count
 

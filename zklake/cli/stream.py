@@ -109,7 +109,10 @@ def _serve(plans: list[Stream], settings: Settings, *, take_over: bool) -> None:
     from streaming.worker import Worker
 
     options, metrics = settings.stream, StreamMetrics()
-    policy, is_on = read_policy(settings.maintenance), settings.maintenance.enabled
+    policy, is_on = (
+        read_policy(settings.maintenance, settings.lag.full_hours),
+        settings.maintenance.enabled,
+    )
     workers = [
         Worker(
             plan,

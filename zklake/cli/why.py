@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zklake.cli.asking import Clusters, Scope, Timeout, choose_scope
+from zklake.cli.asking import Clusters, Timeout, choose_scope
 from zklake.cli.options import AsJson, Config, Lake
+from zklake.cli.shell_completion import complete_group
 
 if TYPE_CHECKING:
-    from delta_tables.asking.explanation import Explanation
+    from delta_tables.asking.explanation import Explanation, Rise
 
-Group = Annotated[str, typer.Argument(metavar="GROUP", help="A consumer group.")]
+Group = Annotated[
+    str,
+    typer.Argument(metavar="GROUP", help="A consumer group.", autocompletion=complete_group),
+]
 At = Annotated[
     str | None,
     typer.Option(
@@ -26,31 +30,68 @@ At = Annotated[
     ),
 ]
 
+Chosen = Annotated[
+    int | None,
+    typer.Option(
+        "--rise",
+        metavar="N",
+        min=1,
+        help="Explain the Nth rise of that time, the first being 1 (default: the largest).",
+        show_default=False,
+    ),
+]
+Least = Annotated[
+    int | None,
+    typer.Option(
+        "--least",
+        metavar="RECORDS",
+        min=1,
+        help="Leave out rises by fewer records. (query.least_rise)",
+        show_default=False,
+    ),
+]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every column of the evidence (JSON has all of them).")
+]
+
 
 def why(
     group: Group,
     *,
     at: At = None,
+    rise: Chosen = None,
+    least: Least = None,
+    every: Every = False,
     lake: Lake = None,
     cluster: Clusters = None,
     config: Config = None,
     timeout: Timeout = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain why the lag of a group rose: the most likely cause first, with the evidence."""
-    print_why(choose_scope(config, lake=lake, cluster=cluster, timeout=timeout), group, at, as_json)
+    """Explain why the lag of a group rose: how many records each cause added, with the evidence."""
+    from delta_tables.asking.why import Wanted, explain
+
+    scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout)
+    wanted = Wanted(group, _read_moment(at), least or scope.least_rise, rise)
+    print_explanations(explain(scope.lakes, wanted, scope.limits), as_json, every=every)
 
 
-def print_why(scope: Scope, group: str, at: str | None, as_json: bool) -> None:
-    """Explain one group; doubts go to stderr."""
-    from delta_tables.asking.moments import parse_moment, say_supposed
-    from delta_tables.asking.why import explain
+def _read_moment(at: str | None) -> datetime | None:
+    from delta_tables.asking.moments import format_supposed, parse_moment
     from zklake.logs import escape
 
-    moment = None if at is None else parse_moment(at, datetime.now(UTC))
-    if moment is not None and (said := say_supposed(at or "", moment)):
+    if at is None:
+        return None
+    moment = parse_moment(at, datetime.now(UTC))
+    if said := format_supposed(at, moment):
         print(escape(said), file=sys.stderr)
-    found = explain(scope.lakes, group, moment.at if moment else None, scope.limits)
+    return moment.at
+
+
+def print_explanations(found: list[Explanation], as_json: bool, *, every: bool = False) -> None:
+    """What was found; doubts go to stderr."""
+    from zklake.logs import escape
+
     for one in found:
         for doubt in one.doubts:
             print(f"{one.cluster}: {escape(doubt)}", file=sys.stderr)
@@ -60,34 +101,56 @@ def print_why(scope: Scope, group: str, at: str | None, as_json: bool) -> None:
         print(json.dumps([describe_explanation(one) for one in found], indent=1))
         return
     for number, one in enumerate(found):
-        _print_explanation(one, is_first=number == 0)
+        _print_explanation(one, is_first=number == 0, every=every)
 
 
 def describe_explanation(one: Explanation) -> dict[str, Any]:
     """The same as plain data: times are ISO 8601."""
     import msgspec
 
-    causes = [{"says": cause.says, **msgspec.to_builtins(cause)} for cause in one.causes]
     said: dict[str, Any] = msgspec.to_builtins(one, str_keys=True)
-    return {**said, "causes": msgspec.to_builtins(causes, str_keys=True)}
+    said["rises"] = [_describe_rise(rise) for rise in one.rises]
+    said["chosen"] = None if one.chosen is None else one.rises.index(one.chosen) + 1
+    return said
 
 
-def _print_explanation(one: Explanation, *, is_first: bool) -> None:
-    from delta_tables.asking.explanation import tell
+def _describe_rise(rise: Rise) -> dict[str, Any]:
+    import msgspec
+
+    said: dict[str, Any] = msgspec.to_builtins(rise, str_keys=True)
+    causes = zip(rise.causes, said["causes"], strict=True)
+    return {**said, "causes": [{"says": cause.says, **plain} for cause, plain in causes]}
+
+
+def _print_explanation(one: Explanation, *, is_first: bool, every: bool) -> None:
+    from delta_tables.asking.explanation import format_explanation
     from zklake.cli.answers import lay_out
     from zklake.logs import escape
 
     if not is_first:
         print()
-    for line in tell(one):
+    for line in format_explanation(one):
         print(escape(line))
-    for cause in one.causes:
-        if cause.rows:
-            print(f"\n{cause.source_table}:")
-            shown = [name for name in cause.rows[0] if _is_told(cause.rows, name)]
-            print(*lay_out(shown, [[row[name] for name in shown] for row in cause.rows]), sep="\n")
+    for table, rows in _gather_evidence(one.chosen).items():
+        print(f"\n{table}:")
+        print(*lay_out(*_choose_columns(table, rows, every=every)), sep="\n")
 
 
-def _is_told(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether a column says anything; what the fold remembers is nobody's business here."""
-    return name != "fold_state" and any(row[name] is not None for row in rows)
+def _gather_evidence(rise: Rise | None) -> dict[str, list[dict[str, Any]]]:
+    """The rows behind all causes by their table, each with the number of its cause."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for number, cause in enumerate(rise.causes if rise else (), start=1):
+        rows = found.setdefault(cause.source_table or "", []) if cause.rows else []
+        rows += [{"cause": number, **row} for row in cause.rows]
+    return found
+
+
+def _choose_columns(
+    table: str, rows: list[dict[str, Any]], *, every: bool
+) -> tuple[list[str], list[list[Any]]]:
+    """Columns that say anything; what the fold remembers is nobody's business here."""
+    from zklake.cli.columns import drop_empty, list_useful
+
+    known = [name for name in rows[0] if name not in ("cause", "fold_state")]
+    names = ["cause", *(known if every else list_useful(table, known))]
+    return drop_empty(names, [[row[name] for name in names] for row in rows])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 import ssl
-from importlib.util import find_spec
 from typing import Any
 
 from zklake.doctor.finding import Finding, Subject
 from zklake.doctor.reach import INSTALL, Reach, quiet_logger, reach_all
 from zklake.settings.models import ZooKeeperSettings
+from zklake.zookeeper_sasl import find_missing
 
 _START = "start ZooKeeper, or correct zookeeper.connect (--zookeeper HOST:PORT[,...][/chroot])"
 _TLS = "correct zookeeper.ca_file, cert_file, key_file and check_hostname in the settings"
@@ -85,13 +85,14 @@ def _read_chroot(own: ZooKeeperSettings, chroot: str, wait_s: float) -> tuple[st
     from kazoo.handlers.threading import KazooTimeoutError  # noqa: PLC0415
     from kazoo.retry import KazooRetry  # noqa: PLC0415
 
-    if own.sasl_mechanism and find_spec("puresasl") is None:
-        return "SASL to ZooKeeper needs the package pure-sasl", "pip install pure-sasl"
+    if own.sasl_mechanism and (missing := find_missing(own.sasl_mechanism)):
+        return missing
     # kazoo's own default waits up to 3600 s between tries.
     retry = KazooRetry(max_tries=3, delay=0.2, max_delay=1.0)
     client = KazooClient(
-        **_login(own), timeout=wait_s, connection_retry=retry, logger=quiet_logger()
+        **make_login(own), timeout=wait_s, connection_retry=retry, logger=quiet_logger()
     )
+    _take_refusal(client)
     try:
         client.start(timeout=wait_s)
         client.get_children_async(chroot).get(timeout=wait_s)
@@ -110,7 +111,22 @@ def _read_chroot(own: ZooKeeperSettings, chroot: str, wait_s: float) -> tuple[st
     return None
 
 
-def _login(own: ZooKeeperSettings) -> dict[str, Any]:
+def _take_refusal(client: Any) -> None:
+    """A server that answers a wrong login with an error ends kazoo's thread; now it refuses."""
+    from kazoo.exceptions import AuthFailedError, SessionClosedRequireSaslError  # noqa: PLC0415
+
+    authenticate = client._connection._authenticate_with_sasl
+
+    def authenticate_or_fail(host: str, timeout: float) -> None:
+        try:
+            authenticate(host, timeout)
+        except SessionClosedRequireSaslError as error:
+            raise AuthFailedError("it refuses this login") from error
+
+    client._connection._authenticate_with_sasl = authenticate_or_fail
+
+
+def make_login(own: ZooKeeperSettings) -> dict[str, Any]:
     """What kazoo is given; the watcher gives the same (watcher.assembly)."""
     sasl = {
         "mechanism": own.sasl_mechanism,

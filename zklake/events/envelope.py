@@ -20,6 +20,8 @@ VERSION = 1
 # history fits before it, and it stays below 2^53, so that JSON readers keep every digit.
 SEQ_PER_SECOND = 1 << 20
 Seq = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+# The log_id of events that were read from ZooKeeper's own files: they belong to no log of ours.
+TXNLOG_ID = "txnlog"
 
 # Deletes of one transaction reach the watcher together: those that come this close may be the end
 # of one session. The watcher puts no sample between them, and the stream tells by it what ended.
@@ -57,6 +59,8 @@ Origin = Literal[
     "audit",  # a slow re-read of the tree found it
     "txnlog",  # read from ZooKeeper's transaction log
 ]
+# By which a change is told as it happened; by the others it is inferred, or only seen.
+TOLD_ORIGINS = ("watch", "txnlog")
 
 GapReason = Literal[
     "first_start",  # a new log: nothing is known of the time before
@@ -70,6 +74,8 @@ GapReason = Literal[
     "event_lost",  # a counter shows a change that no watch event told
     "seq_hole",  # records are missing from the log itself
     "seq_repeat",  # a seq stood in the log at a second offset; the first one counts
+    "txnlog_hole",  # ZooKeeper's own files lack transactions here
+    "txnlog_end",  # ZooKeeper's own files end here
 ]
 
 
@@ -173,6 +179,8 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     group_commit: GroupCommits | None = None
     # With group_state: the group.
     group_state: GroupState | None = None
+    # Of which session the change was, where it is known: only ZooKeeper's own files tell.
+    session: Int64 | None = None
 
 
 class TreeRow(msgspec.Struct, frozen=True, array_like=True):

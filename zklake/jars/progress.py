@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from zklake import progress
 from zklake.jars.lock import Coordinate
 from zklake.phrases import format_count
 
@@ -50,13 +51,33 @@ class Lines:
         self._write(f"{self._set_name}: {place}  {jar}")
 
 
+class Bar:
+    """A bar of a terminal, for one set after the other."""
+
+    def __init__(self, shown: progress.Progress) -> None:
+        self._shown = shown
+        self._set_name, self._total, self._done = "", 0, 0
+
+    def wait(self, directory: str) -> None:
+        """Say why nothing moves."""
+        self._shown.say(f"another process is fetching into {directory}: waiting for it")
+
+    def fetch(self, set_name: str, total: int) -> None:
+        """Start counting."""
+        self._set_name, self._total, self._done = set_name, total, 0
+        self._shown.show(f"JARs of {set_name}", 0, total or None)
+
+    def advance(self, jar: Coordinate) -> None:
+        """Count."""
+        self._done += 1
+        self._shown.show(f"JARs of {self._set_name}", self._done, self._total or None)
+
+
 @contextmanager
 def show_progress() -> Iterator[Progress]:
-    """Lines on stderr; in a terminal they replace one another beside a spinner."""
+    """A bar while stderr is a terminal; else a line for each JAR."""
     if not sys.stderr.isatty():
         yield Lines(lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
         return
-    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for rich
-
-    with Console(stderr=True).status("") as status:
-        yield Lines(status.update)
+    with progress.show_progress() as shown:
+        yield Bar(shown)

@@ -1,7 +1,6 @@
 """Who is told of incidents, as a person writes it: [[alerts.notifiers]]. Sends nothing.
 
-A secret may be given as file:/path, as everywhere; here the model reads the file, since the loader
-does not look into lists.
+A secret may be given as file:/path, as everywhere.
 """
 
 from __future__ import annotations
@@ -11,25 +10,14 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from zklake.settings.alert_rules import Seconds, Severity
 from zklake.settings.group import Group
-from zklake.settings.values import HostPorts, Name, NamePattern
+from zklake.settings.values import HeaderName, HostPorts, Name, NamePattern, SecretOrFile
 
-# RFC 9110: the name of a header; what is left out of a value would end it.
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+")
 _OURS = ("content-type", "content-length", "host", "idempotency-key")
-
-
-def _read_file(value: object) -> object:
-    if not isinstance(value, str) or not value.startswith("file:"):
-        return value
-    try:
-        return Path(value.removeprefix("file:")).read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError("cannot read the file") from error
 
 
 def _check_url(secret: SecretStr) -> SecretStr:
@@ -63,7 +51,7 @@ def _check_word(text: str) -> str:
 
 
 def _check_header(text: str) -> str:
-    if not _HEADER.fullmatch(text) or text.lower() in _OURS:
+    if text.lower() in _OURS:
         raise ValueError(f"expected the name of a header, none of {', '.join(_OURS)}")
     return text
 
@@ -74,12 +62,11 @@ def _check_address(text: str) -> str:
     return text
 
 
-Secret = Annotated[SecretStr, BeforeValidator(_read_file)]
-Url = Annotated[Secret, AfterValidator(_check_url)]
-Line = Annotated[Secret, AfterValidator(_check_line)]
+Url = Annotated[SecretOrFile, AfterValidator(_check_url)]
+Line = Annotated[SecretOrFile, AfterValidator(_check_line)]
 Plain = Annotated[str, AfterValidator(_check_plain)]
 Word = Annotated[str, AfterValidator(_check_word)]
-Header = Annotated[str, AfterValidator(_check_header)]
+Header = Annotated[HeaderName, AfterValidator(_check_header)]
 Address = Annotated[str, AfterValidator(_check_address)]
 
 

@@ -5,7 +5,9 @@ Every rule has the same four words: for how long it must last, how long a pause 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -123,6 +125,64 @@ class PipelineStale(Rule):
     """The last event is older than this; a quiet cluster has one a minute."""
 
 
+class GroupLag(Rule):
+    """A group is many records behind, over all its partitions."""
+
+    rule: Literal["group_lag"] = "group_lag"
+    for_s: Seconds = 300
+    """It must last so long."""
+    clear_s: Seconds = 60
+    """A pause that is shorter does not end it."""
+    records: Annotated[int, Field(ge=1, le=2**53)] = 100_000
+    """Its lag is at least this."""
+    groups: tuple[NamePattern, ...] = ("*",)
+    """Groups that are meant; `*` is any part of a name."""
+    exclude_groups: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class TimeLag(Rule):
+    """A group is far behind in time on one of its partitions."""
+
+    rule: Literal["time_lag"] = "time_lag"
+    for_s: Seconds = 300
+    """It must last so long."""
+    clear_s: Seconds = 60
+    """A pause that is shorter does not end it."""
+    lag_seconds: Annotated[Seconds, Field(gt=0)] = 900
+    """Its lag_seconds are at least this (docs/status.md)."""
+    groups: tuple[NamePattern, ...] = ("*",)
+    """Groups that are meant; `*` is any part of a name."""
+    exclude_groups: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class UnderReplicated(Rule):
+    """The ISR of a partition is smaller than its list of replicas."""
+
+    rule: Literal["under_replicated"] = "under_replicated"
+    for_s: Seconds = 300
+    """It must last so long."""
+    clear_s: Seconds = 60
+    """A pause that is shorter does not end it."""
+    by: Literal["cluster", "topic", "partition"] = "cluster"
+    """One incident for the whole cluster, for each topic, or for each partition."""
+    topics: tuple[NamePattern, ...] = ("*",)
+    """Topics that are meant; `*` is any part of a name."""
+    exclude_topics: tuple[NamePattern, ...] = ()
+    """Of those, the ones that are not."""
+
+
+class BrokerFlap(Rule):
+    """A broker leaves again and again."""
+
+    rule: Literal["broker_flap"] = "broker_flap"
+    departures: Annotated[int, Field(ge=1)] = 3
+    """So many departures of one broker …"""
+    within_s: Annotated[Seconds, Field(gt=0)] = 3600
+    """… within so long. It ends when there are fewer."""
+
+
 RULES: tuple[type[Rule], ...] = (
     GroupStatus,
     OfflinePartition,
@@ -130,10 +190,14 @@ RULES: tuple[type[Rule], ...] = (
     RebalanceStorm,
     BrokerDown,
     PipelineStale,
+    GroupLag,
+    TimeLag,
+    UnderReplicated,
+    BrokerFlap,
 )
 
-
-AnyRule = Annotated[
-    GroupStatus | OfflinePartition | ControllerFlap | RebalanceStorm | BrokerDown | PipelineStale,
-    Field(discriminator="rule"),
-]
+if TYPE_CHECKING:
+    AnyRule = Rule
+else:
+    # What its field `rule` says decides which it is.
+    AnyRule = Annotated[reduce(or_, RULES), Field(discriminator="rule")]

@@ -1,4 +1,4 @@
-"""The settings of alerts: which incidents there are, who is told, where that is written down."""
+"""The settings of alerts: which incidents there are, who is notified, where that is kept."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class AlertsSettings(Group):
     rules: tuple[AnyRule, ...] = ()
     """Rules, as tables [[alerts.rules]]; none: each of them as it is by default."""
     notifiers: tuple[AnyNotifier, ...] = ()
-    """Who is told, as tables [[alerts.notifiers]]."""
+    """Who is notified, as tables [[alerts.notifiers]]."""
     journal: Annotated[str, Field(min_length=1)] = "./zklake-alerts.sqlite"
     """File in which `zklake alerts run` keeps what it has sent; of one cluster."""
     interval_s: Annotated[Seconds, Field(ge=0.1)] = 5
@@ -40,7 +40,7 @@ class AlertsSettings(Group):
         return self.rules or tuple(rule() for rule in RULES)
 
     def list_notifiers(self) -> tuple[Notifier, ...]:
-        """Who is told."""
+        """Who is notified."""
         return self.notifiers
 
 

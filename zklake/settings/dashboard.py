@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Self
 
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
+from zklake.roles import Role
+from zklake.settings.accounts import AccountSettings, check_accounts
 from zklake.settings.group import Group
-from zklake.settings.values import Listen, SharedSecret
+from zklake.settings.values import HeaderName, Listen, Network, SharedSecret
 
 
 class DashboardSettings(Group):
@@ -22,6 +24,18 @@ class DashboardSettings(Group):
     """Password of basic authentication; 12 characters or more."""
     token: SharedSecret | None = None
     """Bearer token that programs may send instead; 12 characters or more."""
+    accounts: tuple[AccountSettings, ...] = ()
+    """More users and tokens, each with a role, as tables [[dashboard.accounts]]."""
+    proxy_user_header: HeaderName | None = None
+    """Header in which a reverse proxy says whom it has logged in; not set: none is believed."""
+    proxy_role_header: HeaderName | None = None
+    """Header in which it says their role: `analyst` among its words, else they are a viewer."""
+    proxy_role: Role = "viewer"
+    """Role of those for whom the proxy sends no role."""
+    proxy_addresses: tuple[Network, ...] = ()
+    """Addresses and networks of the proxy; its headers are ignored from anywhere else."""
+    proxy_secret: SharedSecret | None = None
+    """What the proxy must also send, as `X-Zklake-Proxy-Secret`; 12 characters or more."""
     wrong_logins: NonNegativeInt = 10
     """Wrong logins a minute that an address may make before none is looked at; 0: any number."""
     audit_log: Annotated[str, Field(min_length=1)] | None = None
@@ -44,14 +58,35 @@ class DashboardSettings(Group):
     """The watcher's `watcher.http`, to show whether it is up."""
     stream_http: Listen | None = None
     """The stream's `stream.http`, to show whether it is up."""
+    audit_http: Listen | None = None
+    """The auditor's `audit.http`, to show on Data quality what it found."""
 
     @model_validator(mode="after")
     def _keep_strangers_out(self) -> Self:
-        if not self.password and not self.token and not is_loopback(self.http):
+        is_open = not (self.password or self.token or self.accounts or self.proxy_user_header)
+        if is_open and not is_loopback(self.http):
             raise ValueError("http beyond this machine needs a password or a token")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key belong together")
+        check_accounts(self.accounts, self.user, self.token)
         return self
+
+    @model_validator(mode="after")
+    def _know_the_proxy(self) -> Self:
+        if self.proxy_user_header is None:
+            if self.proxy_role_header or self.proxy_addresses or self.proxy_secret:
+                raise ValueError("what the proxy says counts only with proxy_user_header")
+            return self
+        if not self.proxy_addresses:
+            raise ValueError("proxy_user_header needs proxy_addresses: anybody can send a header")
+        if self.proxy_secret is None and any(map(is_everywhere, self.proxy_addresses)):
+            raise ValueError("proxy_addresses are all addresses: then proxy_secret must be set")
+        return self
+
+
+def is_everywhere(network: str) -> bool:
+    """Whether it has every address."""
+    return ip_network(network, strict=False).prefixlen == 0
 
 
 def is_loopback(listen: str) -> bool:

@@ -1,8 +1,8 @@
-"""The settings of lag: how long something must last before it is a status, or a point."""
+"""The settings of lag: how long something must last before it is a status; how many points."""
 
 from __future__ import annotations
 
-from pydantic import PositiveInt
+from pydantic import NonNegativeInt, PositiveInt
 
 from zklake.settings.group import Group
 
@@ -18,5 +18,13 @@ class LagSettings(Group):
     """UNOWNED: a member reads the topic, and no owner for so long."""
     abandoned_after_s: PositiveInt = 604_800
     """ABANDONED: neither a member nor progress for so long."""
+    points_per_round: NonNegativeInt = 5_000
+    """Up to so many changes in a sampling round, each begins a row of its own in offset_lag, and in
+    log_ends. Beyond, a partition has one row in point_s, with the least, the most and the last lag
+    in it, unless its status, owner, reason or incarnation changes."""
+    full_hours: PositiveInt = 6
+    """So many hours keep a row for every round; then maintenance makes one a minute of them."""
     point_s: PositiveInt = 60
-    """offset_lag keeps one point of each partition in so long, unless its status changes."""
+    """How long one row goes on where a round has more changes than points_per_round."""
+    pause_after_s: PositiveInt = 30
+    """A pause: an owner, and no progress for so long, and for twice the usual time to a commit."""

@@ -24,11 +24,11 @@ class MetricsSettings(Group):
     only_bad: bool = False
     """Only groups whose status is not OK; one that is not known is not OK."""
     groups: tuple[NamePattern, ...] = ("*",)
-    """Groups that are told; `*` is any part of a name."""
+    """Groups that are exported; `*` is any part of a name."""
     exclude_groups: tuple[NamePattern, ...] = ()
     """Of those, the ones that are not."""
     topics: tuple[NamePattern, ...] = ("*",)
-    """Topics that are told, of the cluster and of groups; `*` is any part of a name."""
+    """Topics that are exported, of the cluster and of groups; `*` is any part of a name."""
     exclude_topics: tuple[NamePattern, ...] = ()
     """Of those, the ones that are not."""
     member_labels: bool = False

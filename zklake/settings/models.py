@@ -12,6 +12,7 @@ from pydantic import Field, PositiveInt, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from zklake.settings.alerts import AlertsSettings
+from zklake.settings.audit import AuditSettings
 from zklake.settings.dashboard import DashboardSettings
 from zklake.settings.group import Group
 from zklake.settings.lag import LagSettings
@@ -157,7 +158,7 @@ class StreamSettings(Group):
     max_offsets_per_trigger: PositiveInt = 100_000
     """Records in one batch at most."""
     task_records: PositiveInt = 50_000
-    """From so many records on, a batch is folded in Spark tasks, on all cores there are."""
+    """From so many records on, a batch is folded in Spark tasks; a rebuild from ten times that."""
     master: Annotated[str, Field(pattern=r"^\S+$")] = "local[*]"
     """Spark's master: local[N] (N cores of this machine), or that of a cluster."""
     spark: SparkOptions = ClientOptions()
@@ -205,6 +206,7 @@ class Settings(BaseSettings):
     dashboard: DashboardSettings = DashboardSettings()
     metrics: MetricsSettings = MetricsSettings()
     alerts: AlertsSettings = AlertsSettings()
+    audit: AuditSettings = AuditSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -16,5 +16,7 @@ class QuerySettings(Group):
     """Seconds; then it is stopped (`--timeout`)."""
     max_rows: PositiveInt = 100_000
     """Rows that are shown; more are cut off, and that is said (`--max-rows`)."""
+    least_rise: PositiveInt = 100
+    """Rises of lag by fewer records are noise: Why does not list them (`--least`)."""
     memory_bytes: Annotated[int, Field(ge=128 << 20)] = 1 << 30
     """Memory that it may take beside what its process takes anyway; then it is stopped."""

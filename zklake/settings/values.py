@@ -6,6 +6,8 @@ A refusal says what is wanted and never repeats the value: it may be a secret.
 from __future__ import annotations
 
 import re
+from ipaddress import ip_network
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SecretStr
@@ -15,6 +17,8 @@ from zklake.settings.names import MASK, looks_secret
 
 _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[^\s,:/\[\]@]+):(\d{1,5})")
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+# RFC 9110; what is left out would end it.
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # Of what is asked for over the network, and can be guessed there.
 _SHORTEST_SECRET = 12
 
@@ -105,6 +109,31 @@ def _check_shared(secret: SecretStr) -> SecretStr:
     return secret
 
 
+def _check_header_name(text: str) -> str:
+    if not _HEADER.fullmatch(text):
+        raise ValueError("expected the name of a header")
+    return text
+
+
+def _check_network(text: str) -> str:
+    try:
+        ip_network(text, strict=False)
+    except ValueError as error:
+        raise ValueError(
+            "expected addresses or networks, such as 10.1.2.3 or 10.1.0.0/16"
+        ) from error
+    return text
+
+
+def _read_file(value: object) -> object:
+    if not isinstance(value, str) or not value.startswith("file:"):
+        return value
+    try:
+        return Path(value.removeprefix("file:")).read_text(encoding="utf-8").rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError("cannot read the file") from error
+
+
 def _refuse_reserved(name: str) -> str:
     if name in _RESERVED:
         raise ValueError(f"{name} is reserved: {_RESERVED[name]}")
@@ -125,6 +154,11 @@ PathPattern = Annotated[str, AfterValidator(_check_path_pattern)]
 NamePattern = Annotated[str, AfterValidator(_check_name_pattern)]
 Digest = Annotated[SecretStr, AfterValidator(_check_digest)]
 SharedSecret = Annotated[SecretStr, AfterValidator(_check_shared)]
+# In lists of tables, into which the loader does not look.
+SecretOrFile = Annotated[SecretStr, BeforeValidator(_read_file)]
+SharedSecretOrFile = Annotated[SecretOrFile, AfterValidator(_check_shared)]
+HeaderName = Annotated[str, AfterValidator(_check_header_name)]
+Network = Annotated[str, AfterValidator(_check_network)]
 Client = Annotated[
     dict[
         Annotated[str, AfterValidator(_refuse_reserved)],

@@ -1,4 +1,4 @@
-"""One command of zklake as a child process: watcher, stream or dashboard, over anybody's cluster.
+"""One command of zklake as a child process: watcher, stream, dashboard or auditor, anywhere.
 
 They are the commands a user would run; what one of them says goes to its log file.
 """
@@ -6,25 +6,28 @@ They are the commands a user would run; what one of them says goes to its log fi
 from __future__ import annotations
 
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
-from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 
 from zklake.errors import Fenced, JarError, JavaError, OtherLog, SettingsError, TopicRefused
+from zklake.supervision.readiness import ask_readiness, write_url
 from zklake.supervision.restart_policy import RestartPolicy
 from zklake.supervision.restartable import RestartableProcess
 
 _SILENT = "does not answer yet"
-_ANYWHERE = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
-_SETTINGS = {"watch": "watcher.http", "stream": "stream.http", "dashboard": "--http"}
+_SETTINGS = {
+    "watch": "watcher.http",
+    "stream": "stream.http",
+    "dashboard": "--http",
+    "audit": "audit.http",
+}
 # What a restart does not mend. A fenced watcher must not come back: the other one would be next.
 _FINAL = {
     "watch": (SettingsError, TopicRefused, Fenced),
     "stream": (SettingsError, JavaError, JarError, OtherLog),
     "dashboard": (SettingsError,),
+    "audit": (SettingsError,),
 }
 
 
@@ -43,6 +46,9 @@ class Addresses(NamedTuple):
     watch: str
     stream: str
     dashboard: str
+    audit: str
+    # Whether the dashboard answers by HTTPS alone (dashboard.tls_cert).
+    has_tls: bool = False
 
 
 class ProductPart(RestartableProcess):
@@ -55,10 +61,14 @@ class ProductPart(RestartableProcess):
         http: str,
         logs: Path,
         environment: Mapping[str, str] | None = None,
+        *,
+        has_tls: bool = False,
     ) -> None:
         """Nothing starts yet."""
         self.name = command
         self.http = http
+        # Where somebody on this machine reaches it.
+        self.url = write_url(http, has_tls=has_tls)
         super().__init__(f"zklake {command}", logs / f"{command}.log")
         self.policy = RestartPolicy(final_codes=frozenset(e.exit_code for e in _FINAL[command]))
         variables = [f"{name}={value}" for name, value in (environment or {}).items()]
@@ -76,17 +86,10 @@ class ProductPart(RestartableProcess):
 
     def find_obstacle(self) -> str | None:
         """What its /readyz says against it; None when it is ready."""
-        host, _, port = self.http.rpartition(":")
-        try:
-            with urllib.request.urlopen(
-                f"http://{_ANYWHERE.get(host, host)}:{port}/readyz", timeout=2
-            ):
-                return None
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.read().decode(errors="replace").strip() or f"says {error.code}"
-        except (OSError, HTTPException):
+        found = ask_readiness(self.url)
+        if found.is_ready is None:
             return _SILENT
+        return None if found.is_ready else found.says
 
     def ask_to_stop(self) -> None:
         """SIGTERM, without waiting; nothing if it was never started."""
@@ -120,6 +123,7 @@ def build_parts(
         watch,
         build_stream(site, addresses.stream, logs, options),
         _build_dashboard(site, addresses, logs, options),
+        _build_audit(site, addresses.audit, logs, options),
     ]
 
 
@@ -134,7 +138,19 @@ def _build_dashboard(
 ) -> ProductPart:
     where = ["--lake", site.lake, "--cluster", site.cluster, "--http", addresses.dashboard]
     others = ["--watcher-http", addresses.watch, "--stream-http", addresses.stream]
-    return ProductPart("dashboard", [*where, *others, *options], addresses.dashboard, logs)
+    others += ["--audit-http", addresses.audit]
+    return ProductPart(
+        "dashboard",
+        [*where, *others, *options],
+        addresses.dashboard,
+        logs,
+        has_tls=addresses.has_tls,
+    )
+
+
+def _build_audit(site: Site, http: str, logs: Path, options: Sequence[str]) -> ProductPart:
+    where = [*_on_log(site), "--zookeeper", site.zookeeper, "--lake", site.lake, "--follow"]
+    return ProductPart("audit", [*where, *options], http, logs, {"ZKLAKE_AUDIT__HTTP": http})
 
 
 def _on_log(site: Site) -> list[str]:

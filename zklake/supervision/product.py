@@ -31,11 +31,10 @@ class Product:
             if name not in self._launched:
                 self.launch(name)
 
-    def wait_ready(self, timeout_s: float = 600.0) -> str | None:
+    def wait_ready(self, timeout_s: float = 600.0) -> str:
         """Wait until every part is; the dashboard is when it has data. Returns its address."""
         self._supervisor.wait_ready(list(self._parts), timeout_s)
-        part = self._parts.get("dashboard")
-        return f"http://{part.http}/" if part else None
+        return f"{self._parts['dashboard'].url}/"
 
     def close(self) -> None:
         """Stop what was started, all at once."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.child_process import ChildProcess
 
 
@@ -66,9 +66,9 @@ class RestartableProcess:
 
     def _check_idle(self) -> None:
         if self.is_alive():
-            raise LabError(f"{self._title} already runs (pid {self.pid})")
+            raise RunError(f"{self._title} already runs (pid {self.pid})")
 
     def _running(self) -> ChildProcess:
         if self._process is None:
-            raise LabError(f"{self._title} was never started: call start() first")
+            raise RunError(f"{self._title} was never started: call start() first")
         return self._process

@@ -12,9 +12,11 @@ import shutil
 from pathlib import Path
 from typing import Any, TextIO
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.startable import Startable
 
+# Under this name a run remembers where its parts answer.
+ADDRESSES = "addresses"
 _MARK = ".zklake-run"
 _STATE = "state.json"
 
@@ -31,10 +33,10 @@ class RunDirectory(Startable):
         self._state: dict[str, Any] = {}
 
     def start(self) -> None:
-        """Take hold of it; LabError when a live run has it, or when it is something else."""
+        """Take hold of it; RunError when a live run has it, or when it is something else."""
         self._lock = _lock(self.path)
         if self.path.exists() and not (self.path / _MARK).exists() and any(self.path.iterdir()):
-            raise LabError(
+            raise RunError(
                 f"{self.path} is not a directory of `zklake run`: give another one with --dir"
             )
         if self._fresh:
@@ -72,6 +74,14 @@ class RunDirectory(Startable):
         half.replace(self.path / _STATE)
 
 
+def read_addresses(directory: Path) -> dict[str, Any]:
+    """Where the parts of the last run in a directory answer; nothing when it is none of a run."""
+    if not (directory / _MARK).exists():
+        return {}
+    found = _read_state(directory / _STATE).get(ADDRESSES)
+    return found if isinstance(found, dict) else {}
+
+
 def _lock(path: Path) -> TextIO:
     # Beside the directory, which may be emptied. The kernel lets go of it with the process.
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +92,7 @@ def _lock(path: Path) -> TextIO:
         lock.seek(0)
         holder = lock.read().strip()
         lock.close()
-        raise LabError(
+        raise RunError(
             f"another `zklake run` (process {holder or 'unknown'}) uses {path}: "
             "stop it first, or give this one its own --dir"
         ) from error

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.child_process import read_tail
 from zklake.supervision.restart_policy import End, RestartPolicy, explain_code, judge
 
@@ -52,7 +52,7 @@ class Reporter(Protocol):
         """How a process is now."""
 
 
-class RunOver(LabError):
+class RunOver(RunError):
     """A process ended for good; the exit code is its own, if it had one."""
 
     def __init__(self, message: str, exit_code: int | None) -> None:
@@ -96,7 +96,7 @@ class Supervisor:
         while late := [w for w in map(self._watches.__getitem__, names) if w.state != _READY]:
             if time.monotonic() > deadline:
                 process, state = late[0].process, late[0].state
-                raise LabError(
+                raise RunError(
                     f"{process.name} is not ready after {timeout_s:.0f} s ({state}); "
                     f"its log {process.log_file} ends:\n{read_tail(process.log_file, _LAST_LINES)}"
                 )
@@ -112,7 +112,7 @@ class Supervisor:
     def _follow(self, watch: _Watch) -> None:
         while not self._stopping.wait(_POLL_S):
             if not watch.lock.acquire(blocking=False):
-                self._show(watch, "in the story's hands")
+                self._show(watch, "stopped on purpose")
                 continue
             try:
                 self._look(watch)

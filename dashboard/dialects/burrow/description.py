@@ -6,7 +6,15 @@ from dashboard.dialects.burrow.addresses import ADDRESSES, split
 from dashboard.dialects.burrow.evaluation import Status
 from dashboard.openapi.address import Address, Answer, answer_json
 from dashboard.openapi.params import Param, describe_moment
-from dashboard.openapi.shapes import ByName, Either, Maybe, Named, Shape, choose
+from dashboard.openapi.shapes import (
+    ByName,
+    Either,
+    Maybe,
+    Named,
+    Shape,
+    choose,
+    compile_shape,
+)
 
 _KINDS = ("storage", "evaluator", "cluster", "consumer", "notifier")
 _COMMIT = Named(
@@ -43,7 +51,11 @@ _WINDOW = Named(
     "BurrowWindow",
     {"offsets": [Maybe(_COMMIT)], "owner": str, "client_id": str, "current-lag": int},
 )
-_PROFILE = {"name": str, "client-id": str, "kafka-version": str, "tls": None, "sasl": None}
+_REQUEST = Named("BurrowRequest", {"url": str, "host": str})
+_PROFILE = Named(
+    "BurrowProfile",
+    {"name": str, "client-id": str, "kafka-version": str, "tls": None, "sasl": None},
+)
 _CLUSTER = {
     "class-name": str,
     "servers": list[str],
@@ -118,7 +130,7 @@ _NAMES = {
 
 def _wrap(**body: Shape) -> dict[str, Shape]:
     """What every body of Burrow's has."""
-    return {"error": bool, "message": str, **body, "request": {"url": str, "host": str}}
+    return {"error": bool, "message": str, **body, "request": _REQUEST}
 
 
 _HEALTH = (
@@ -147,23 +159,28 @@ def describe_burrow() -> tuple[Address, ...]:
 
 
 def _describe(path: str, summary: str) -> Address:
-    body = _wrap(**_BODIES[path])
+    name = "burrow_" + "_".join(part.strip("{}") for part in split(path)[1:])
+    body = Named(_write_title(name) + "Answer", _wrap(**_BODIES[path]))
     # Of a group that is not there, Burrow tells the status NOTFOUND, and no error.
-    missing = Either((_ERROR, _UNKNOWN, *([body] if "status" in body else [])))
+    missing = Either((_ERROR, _UNKNOWN, *([body] if "status" in body.shape else [])))
     names = [part.strip("{}") for part in split(path) if part.startswith("{")]
     return Address(
         path,
-        "burrow_" + "_".join(part.strip("{}") for part in split(path)[1:]),
+        name,
         summary,
         f"As Burrow: {summary[0].lower()}{summary[1:]}.",
         {
-            200: answer_json("As Burrow says it.", body),
-            400: answer_json("The time cannot be read.", _ERROR),
-            404: answer_json("It does not exist.", missing),
-            503: answer_json("The lake cannot be read.", _ERROR),
+            200: answer_json("As Burrow says it.", body.compiled),
+            400: answer_json("The time cannot be read.", _ERROR.compiled),
+            404: answer_json("It does not exist.", compile_shape(missing, body.name)),
+            503: answer_json("The lake cannot be read.", _ERROR.compiled),
         },
         (
             *(_NAMES[name] for name in names),
             describe_moment("time", "As it was then, by default as it is now", "-25m"),
         ),
     )
+
+
+def _write_title(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))

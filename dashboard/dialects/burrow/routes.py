@@ -38,16 +38,15 @@ def list_burrow_routes(tables: Tables, pulse: PulseTaker, options: Options) -> l
     """Burrow's health addresses, and everything below /v3."""
 
     def look() -> datetime | None:
-        tables.look()
-        return pulse.take().watermark_at
+        return tables.read(lambda still: pulse.take(still).watermark_at)
 
-    async def say_ready(request: Request) -> Response:
+    async def answer_ready(request: Request) -> Response:
         is_ready = await run_in_threadpool(look) is not None
         return PlainTextResponse("READY") if is_ready else PlainTextResponse("STARTING", 503)
 
     return [
         Route("/burrow/admin", lambda request: PlainTextResponse("GOOD")),
-        Route("/burrow/admin/ready", say_ready),
+        Route("/burrow/admin/ready", answer_ready),
         _Api(tables, pulse, options),
     ]
 
@@ -86,20 +85,21 @@ class _Api(BaseRoute):
         for address in ADDRESSES:
             if (found := address.match(segments)) is not None:
                 try:
-                    return address.answer(self._ask(request, found))
+                    return self._tables.read(
+                        lambda still: address.answer(self._ask(still, request, found))  # noqa: B023
+                    )
                 except ZklakeError as error:
                     return refuse(400 if isinstance(error, QueryError) else 503, str(error))
         return UNKNOWN
 
-    def _ask(self, request: Request, names: tuple[str, ...]) -> Question:
-        self._tables.look()
+    def _ask(self, tables: Tables, request: Request, names: tuple[str, ...]) -> Question:
         now = datetime.now(UTC)
         # By the lake's own time: while it stands still, nobody has stopped.
-        at = self._pulse.take().watermark_at or now
+        at = self._pulse.take(tables).watermark_at or now
         text = request.query_params.get("time", "")
         moment = read_moment(text, now).at if text else at
         options = self._options
         # Not kept: such questions name moments, and would drive out the answers of pages.
-        sight = Sight(self._tables.ask, options.cluster, moment, bool(text), options.burrow)
+        sight = Sight(tables.ask, options.cluster, moment, bool(text), options.burrow)
         host, port = request.scope.get("server") or ("", "")
         return Question(names, sight, self._options, f"{host}:{port}")

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 Key = tuple[str, str, int]
 Slots = dict[Key, list[tuple[int, int]]]
 _DAY_MS = 86_400_000
-# A row of log_ends tells the last end of its minute: what was before stands in the row before.
+# A row of log_ends may stand for a minute: what was before stands in the row before.
 _BEFORE_MS = 120_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Commits nearer than min-distance share a slot: more are read than there are slots.
@@ -128,12 +128,14 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
     ring_ms = sight.at_ms - 1000 * sight.rules.offset_refresh_s * sight.rules.intervals
     earliest_ms = min(first_ms, ring_ms) - _BEFORE_MS
     first, last, ring = map(sight.write, (earliest_ms, last_ms, ring_ms - _BEFORE_MS))
-    # The row that held then tells the last end of its minute: the curve goes on beyond the moment.
+    # The row that held then may tell more than one end: the curve goes on beyond the moment.
     until = f" AND valid_from_at <= {_write(sight.at)}" if sight.is_past else ""
     sql = (
-        "SELECT topic, partition, log_end_offset, "  # noqa: S608
+        "SELECT topic, partition, log_end_offset, log_end_offset_last, "  # noqa: S608
         "CAST(to_timestamp_millis(sampled_at) AS BIGINT) AS from_ms, "
-        "CAST(to_timestamp_millis(confirmed_at) AS BIGINT) AS to_ms FROM log_ends "
+        "CAST(to_timestamp_millis(confirmed_at) AS BIGINT) AS to_ms, "
+        "CAST(to_timestamp_millis(sampled_at_last) AS BIGINT) AS last_from_ms, "
+        "CAST(to_timestamp_millis(confirmed_at_last) AS BIGINT) AS last_to_ms FROM log_ends "
         f"WHERE (is_open OR closed_on >= CAST({first} AS DATE) AND (valid_to_at >= {ring} "
         f"OR valid_to_at >= {first} AND valid_from_at <= {last})) "
         f"AND log_end_offset IS NOT NULL AND sampled_at IS NOT NULL{until}{those} "
@@ -144,6 +146,9 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
         curve = found.setdefault((row["topic"], row["partition"]), [])
         times = dict.fromkeys((row["from_ms"], row["to_ms"] or row["from_ms"]))
         curve += [LogEnd(at_ms, row["log_end_offset"]) for at_ms in times]
+        if row["log_end_offset_last"] not in (None, row["log_end_offset"]):
+            times = dict.fromkeys((row["last_from_ms"], row["last_to_ms"]))
+            curve += [LogEnd(at_ms, row["log_end_offset_last"]) for at_ms in times]
     return found
 
 

@@ -141,7 +141,6 @@ def take_over(
     facts = group_partition.facts if with_facts else None
     if facts is not None:
         remember(group_partition, facts)
-        forget_other(facts, group_partition.partition.topic_incarnation)
     count = 0
     for commit in group_partition.waiting:
         if commit.seq > after_seq:

@@ -1,4 +1,4 @@
-"""When the log of a partition reached which offset: its ended rows as points, thinned with age.
+"""When the log of a partition reached which offset: its rows as points, one a minute, thinned.
 
 Pure. What is kept depends only on the points and on the hour, never on when somebody looked: so it
 is the same after a restart, from the rows of log_ends that the last 14 days confirmed.
@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 HOUR_MS = 3_600_000
+_MINUTE_MS = 60_000
 _TEN_MINUTES_MS = 600_000
 _DAY_MS = 24 * HOUR_MS
 KEPT_MS = 14 * _DAY_MS
@@ -62,11 +63,23 @@ class Curve:
         elif self._ends[-1] == end:
             self._lasts[-1] = last_ms
             return
+        elif self._is_crowded(first_ms):
+            del self._ends[-1], self._firsts[-1], self._lasts[-1]
         self._ends.append(end)
         self._firsts.append(first_ms)
         self._lasts.append(last_ms)
         # An end that stood for long comes late: its part must be thinned again.
         self._hour_ms = min(self._hour_ms, first_ms - first_ms % HOUR_MS)
+
+    def _is_crowded(self, first_ms: int) -> bool:
+        """Whether the last point gives way to one of the same minute: the one before is near.
+
+        Where none is, the first of a minute is what the others are placed by, and stays.
+        """
+        minute_ms = first_ms - first_ms % _MINUTE_MS
+        if len(self._ends) < 2 or self._firsts[-1] < minute_ms:
+            return False
+        return self._lasts[-2] >= minute_ms - _TEN_MINUTES_MS
 
     def thin(self, hour_ms: int) -> None:
         """Keep what is kept in the hour that begins then."""

@@ -1,24 +1,24 @@
 """log_ends: rows of where logs start and end, from sampling rounds. Rows change only at rounds.
 
-A closed row is the last value seen in its minute: one point of a series. The first end of all is a
-point of its own, so that time is known as soon as a second one is told.
+A row's offsets are those of the round it began with, for ever; another round is another row. Where
+a round moves more logs than may begin rows, those within their minute go on, and say beside what
+came last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from streaming.fold.cluster_state import ClusterState
+from streaming.fold.lag import end_rows
 from streaming.fold.lag.curve import HOUR_MS
 from streaming.fold.lag.partition import Partition, Partitions
-from streaming.fold.row import Row, close_row, open_row
+from streaming.fold.row import Row, close_row
 from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import LogEnd, Round
 
 _GONE = "UNKNOWN_TOPIC_OR_PART"
-_OUT_OF_RANGE = "OUT_OF_RANGE"
-_LONG = 2**63
 MINUTE_MS = 60_000
 
 
@@ -28,6 +28,8 @@ class Ends:
 
     cluster: str
     partitions: Partitions
+    # Beyond so many changes in a round, rows within their minute go on.
+    most_points: int
     ended: list[Row] = field(default_factory=list)
     # The last base round.
     base_seq: int = -1
@@ -68,11 +70,28 @@ class Ends:
         at_ms: int,
     ) -> None:
         """What brokers said; of a topic re-created since they were asked it says nothing."""
-        for entry in entries:
-            if 0 <= entry.partition <= LARGEST_INT and not is_doubtful(entry.topic):
-                self._take(_tame(entry), cluster_state, seq, at_ms)
+        told = [
+            end_rows.tame(entry)
+            for entry in entries
+            if 0 <= entry.partition <= LARGEST_INT and not is_doubtful(entry.topic)
+        ]
+        is_crowded = self._count_changed(told) > self.most_points
+        for entry in told:
+            self._take(entry, cluster_state, seq, at_ms, is_crowded)
 
-    def _take(self, entry: LogEnd, cluster_state: ClusterState, seq: int, at_ms: int) -> None:
+    def _count_changed(self, entries: Sequence[LogEnd]) -> int:
+        """Of how many open rows something else is told: before any of it is applied."""
+        changed = set()
+        for entry in entries:
+            partition = self.partitions.get(entry.topic, entry.partition)
+            is_told = partition.is_open and entry.error != _GONE
+            if is_told and end_rows.read_entry(entry) != end_rows.read_told(partition):
+                changed.add((entry.topic, entry.partition))
+        return len(changed)
+
+    def _take(
+        self, entry: LogEnd, cluster_state: ClusterState, seq: int, at_ms: int, is_crowded: bool
+    ) -> None:
         partition = self.partitions.get(entry.topic, entry.partition)
         partition.told_seq = seq
         if entry.error == _GONE:
@@ -84,19 +103,14 @@ class Ends:
         partition.has_topic, partition.topic_incarnation = topic is not None, incarnation
         if entry.error is None:
             partition.vouched_seq = seq
-        told = (entry.broker_id, entry.log_start_offset, entry.log_end_offset, entry.error)
         if not partition.is_open:
             self._open(partition, entry, incarnation, seq, at_ms)
-        elif told == (partition.broker_id, partition.start, partition.end, partition.error):
-            partition.confirmed_ms, partition.seen_seq = at_ms, seq
-        elif _is_same_point(partition, entry, incarnation, at_ms) and _has_past(
-            partition, entry, at_ms
-        ):
-            if entry.log_end_offset != partition.end:
-                partition.sampled_ms = at_ms
-            partition.start, partition.end = entry.log_start_offset, entry.log_end_offset
-            partition.confirmed_ms, partition.seen_seq = at_ms, seq
+        elif end_rows.read_entry(entry) == end_rows.read_told(partition):
+            end_rows.confirm(partition, seq, at_ms)
+        elif is_crowded and _is_same_point(partition, entry, incarnation, at_ms):
+            end_rows.move_on(partition, entry, at_ms)
             partition.version += 1
+            end_rows.confirm(partition, seq, at_ms)
         else:
             self._end(partition, seq, at_ms, "changed")
             self._open(partition, entry, incarnation, seq, at_ms)
@@ -117,7 +131,7 @@ class Ends:
                 if has_answered or (ended.is_base and partition.broker_id not in failed):
                     self._end(partition, seq, at_ms, "resync")
             elif partition.error is None and has_answered:
-                partition.confirmed_ms, partition.seen_seq = at_ms, seq
+                end_rows.confirm(partition, seq, at_ms)
                 partition.vouched_seq = seq
         hour_ms = at_ms - at_ms % HOUR_MS
         if hour_ms != self._hour_ms:
@@ -132,61 +146,16 @@ class Ends:
         partition.is_open, partition.incarnation = True, incarnation
         partition.broker_id, partition.error = entry.broker_id, entry.error
         partition.start, partition.end = entry.log_start_offset, entry.log_end_offset
-        partition.confirmed_ms, partition.from_seq, partition.from_ms = at_ms, seq, at_ms
-        partition.seen_seq = seq
-        partition.sampled_ms = at_ms
-        if partition.end is not None:
-            partition.curve.thin(at_ms - at_ms % HOUR_MS)
-            partition.sampled_ms = partition.curve.find_first(incarnation, partition.end, at_ms)
+        end_rows.begin_row(partition, seq, at_ms)
         partition.version += 1
 
     def _end(self, partition: Partition, seq: int, at_ms: int, word: str) -> None:
-        row = self.write_row(partition)
+        row = end_rows.write_row(self.cluster, partition)
         close_row(row, seq, None, at_ms, ended_by=word)
         self.ended.append(row)
-        if partition.end is not None:
-            partition.curve.add(
-                partition.incarnation, partition.end, partition.sampled_ms, partition.confirmed_ms
-            )
+        end_rows.note_last(partition)
         partition.is_open = False
         partition.version += 1
-
-    def write_row(self, partition: Partition) -> Row:
-        """The open row of a partition."""
-        row = open_row(
-            self.cluster,
-            partition.from_seq,
-            None,
-            partition.from_ms,
-            topic=partition.topic,
-            partition=partition.number,
-            incarnation=partition.incarnation,
-            broker_id=partition.broker_id,
-            log_start_offset=partition.start,
-            log_end_offset=partition.end,
-            error=partition.error,
-            sampled_at=partition.sampled_ms,
-            confirmed_at=partition.confirmed_ms,
-        )
-        row["seen_seq"] = partition.seen_seq
-        return row
-
-    def recall_curve(self, row: Row) -> None:
-        """Take up a row that has ended; they come in the order of valid_from_seq."""
-        if row["log_end_offset"] is not None:
-            self.partitions.get(row["topic"], row["partition"]).curve.add(
-                row["incarnation"], row["log_end_offset"], row["sampled_at"], row["confirmed_at"]
-            )
-
-    def recall(self, row: Row) -> None:
-        """Take up an open row, after those that have ended."""
-        partition = self.partitions.get(row["topic"], row["partition"])
-        partition.is_open, partition.incarnation = True, row["incarnation"]
-        partition.broker_id, partition.error = row["broker_id"], row["error"]
-        partition.start, partition.end = row["log_start_offset"], row["log_end_offset"]
-        partition.sampled_ms, partition.confirmed_ms = row["sampled_at"], row["confirmed_at"]
-        partition.from_seq, partition.from_ms = row["valid_from_seq"], row["valid_from_at"]
-        partition.seen_seq = row["seen_seq"]
 
 
 def _is_same_point(
@@ -198,24 +167,3 @@ def _is_same_point(
     if incarnation != partition.incarnation or (entry.log_end_offset or 0) < (partition.end or 0):
         return False
     return partition.from_ms is not None and at_ms // MINUTE_MS == partition.from_ms // MINUTE_MS
-
-
-def _has_past(partition: Partition, entry: LogEnd, at_ms: int) -> bool:
-    """Whether the curve can do without this end; the first of all is what the next is placed by."""
-    if partition.end is None or entry.log_end_offset == partition.end:
-        return True
-    partition.curve.thin(at_ms - at_ms % HOUR_MS)
-    return partition.curve.goes_on(partition.incarnation, partition.end)
-
-
-def _tame(entry: LogEnd) -> LogEnd:
-    """What fits the table: wild numbers are an error, and so is a missing one."""
-    broker_id = entry.broker_id
-    is_wild = broker_id is not None and not -LARGEST_INT - 1 <= broker_id <= LARGEST_INT
-    if entry.error is not None and not is_wild:
-        return LogEnd(entry.topic, entry.partition, broker_id, error=entry.error)
-    start, end = entry.log_start_offset, entry.log_end_offset
-    if is_wild or start is None or end is None or not (0 <= start < _LONG and 0 <= end < _LONG):
-        wild = None if is_wild else broker_id
-        return LogEnd(entry.topic, entry.partition, wild, error=entry.error or _OUT_OF_RANGE)
-    return entry

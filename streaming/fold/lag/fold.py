@@ -1,5 +1,7 @@
 """The fold of lag: follows samples, commits, owners and topics; its rows change only at rounds.
 
+Pauses (streaming/fold/pauses) are found by what it knows, and remembered among its facts.
+
 Pure. What it must remember beyond its rows is named in streaming/fold/lag/recalling.py.
 """
 
@@ -7,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from streaming.fold.changes import Change
+from streaming.fold.changes import Change, GroupKey, PartitionKey
 from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
+from streaming.fold.exits import Reading
 from streaming.fold.group_fold import TableRows
-from streaming.fold.lag import commits, rows
+from streaming.fold.lag import commits, end_rows, rows
 from streaming.fold.lag.ends import Ends
 from streaming.fold.lag.evaluation import Evaluation
 from streaming.fold.lag.group_partition import GroupPartition
@@ -20,22 +23,25 @@ from streaming.fold.lag.partition import Partition, Partitions
 from streaming.fold.lag.pending import PendingChanges
 from streaming.fold.lag.recalling import Recollection, recall_all
 from streaming.fold.lag.status import Thresholds
+from streaming.fold.pauses import fold as pause_fold
+from streaming.fold.pauses.fold import Pauses
 from streaming.fold.row import Row
 from zklake.events.envelope import Event
 from zklake.events.samples import LogEnd, Round
 
 
 class LagFold:
-    """log_ends and offset_lag of one cluster."""
+    """log_ends, offset_lag and consumption_pauses of one cluster."""
 
-    # offset_lag first: after a crash between the two it may be ahead, never behind.
-    tables: tuple[str, ...] = ("offset_lag", "log_ends")
+    # After a crash between two of them the earlier may be ahead, never behind.
+    tables: tuple[str, ...] = ("consumption_pauses", "offset_lag", "log_ends")
 
     def __init__(self, cluster: str, thresholds: Thresholds | None = None) -> None:
-        partitions = Partitions()
-        self._ends = Ends(cluster, partitions)
+        partitions, rules = Partitions(), thresholds or Thresholds()
+        self._ends = Ends(cluster, partitions, rules.points_per_round)
         self._group_partitions = GroupPartitions(partitions)
-        self._lags = Evaluation(cluster, thresholds or Thresholds())
+        self._lags = Evaluation(cluster, rules)
+        self._pauses = Pauses(cluster, self._group_partitions, rules.pause_after_ms)
         self._pending = PendingChanges(self._group_partitions)
         # Entries of a round that has not ended.
         self._entries: list[LogEnd] = []
@@ -54,9 +60,11 @@ class LagFold:
         fold = cls(cluster, thresholds)
         fold._seq = fold._taken_seq = known.seq
         fold._lag_seq = known.lag_seq
+        fold._pauses.written_seq = known.pause_seq
         fold._pending.after_seq = known.after_seq
         fold._round_seq = -1 if known.round_seq is None else known.round_seq
         fold._pending.topics = recall_all(known, cluster_state, fold._ends, fold._group_partitions)
+        fold._pauses.recall()
         return fold
 
     def apply(
@@ -69,7 +77,9 @@ class LagFold:
         """Take one event, after the cluster's state has."""
         self._seq = event.seq
         self._pending.apply_changes(changes, event, cluster_state)
-        self._pending.apply_commits(event, cluster_state, context)
+        news = self._pending.apply_commits(event, cluster_state, context)
+        if event.seq > self._lag_seq:
+            self._pauses.apply(event, changes, news, cluster_state)
         if event.log_ends is not None:
             self._entries += event.log_ends.partitions
             if event.log_ends.round is not None:
@@ -81,7 +91,21 @@ class LagFold:
         """An event came that changes nothing here."""
         self._seq = seq
 
+    def find_reading(self, group_id: str, key: PartitionKey) -> Reading:
+        """How far a ZooKeeper group has read a partition, by all that was told so far."""
+        partition = self._ends.partitions.by_topic.get(key.topic, {}).get(key.partition)
+        log_end = partition.end if partition is not None and partition.is_open else None
+        known = self._group_partitions.find(GroupKey("zookeeper", group_id), key)
+        commit = None
+        if known is not None:
+            commit = known.waiting[-1] if known.waiting else known.commit
+        if commit is None or commit.is_gone:
+            return Reading(None, None, None, log_end)
+        return Reading(commit.seq, commit.offset, commit.at_ms, log_end)
+
     def _end_round(self, ended: Round, seq: int, at_ms: int, cluster_state: ClusterState) -> None:
+        if seq > self._lag_seq:
+            self._pauses.settle(seq)
         self._pending.apply_round(ended, seq)
         self._apply_ends(ended, seq, at_ms, cluster_state)
         is_news = seq > self._lag_seq
@@ -92,6 +116,8 @@ class LagFold:
         self._pending.count_commits(at_ms, with_facts=is_news)
         if is_news:
             self._evaluate(ended.after_seq, seq, at_ms, cluster_state)
+            is_blind = cluster_state.is_blind
+            self._pauses.judge(self._ends.partitions, seq, at_ms, ended.after_seq, is_blind)
         self._pending.topics.forget(self._pending.after_seq or 0)
         self._round_seq, self._has_news = seq, True
 
@@ -124,8 +150,10 @@ class LagFold:
                     self._lags.pass_over(
                         group_partition, partition, seq, at_ms, is_vouched=is_vouched
                     )
+        self._lags.end_round(seq, at_ms)
         for group_partition in gone:
             if group_partition.point is not None:
+                self._pauses.drop(group_partition, seq, at_ms)
                 self._lags.end(group_partition, seq, at_ms, group_partition.gone_by)
                 group_partition.forget_row()
             # Its commit still counts until a round was asked for after its end.
@@ -138,12 +166,15 @@ class LagFold:
             if not idle or self._entries or self._seq <= self._taken_seq:
                 return {}
             self._group_partitions.apply_marks()
+            self._pauses.stash()
             for group_partition in self._group_partitions:
                 if group_partition.facts is not None:
                     commits.remember(group_partition, group_partition.facts)
         seq = self._round_seq if self._has_news else self._seq
         self._has_news, self._taken_seq = False, seq
         taken = {}
+        if (pauses := self._pauses.take(seq, idle=idle)) is not None:
+            taken[pause_fold.TABLE] = pauses
         if seq > self._lag_seq:
             taken["offset_lag"] = TableRows(list(self._write_lags()), self._lags.ended, seq)
             self._lags.ended = []
@@ -161,7 +192,8 @@ class LagFold:
 
     def _write_ends(self) -> Iterator[Row]:
         partitions: Iterator[Partition] = iter(self._ends.partitions)
-        return (self._ends.write_row(partition) for partition in partitions if partition.is_open)
+        cluster = self._ends.cluster
+        return (end_rows.write_row(cluster, each) for each in partitions if each.is_open)
 
 
 def _must_wait(group_partition: GroupPartition, after_seq: int, is_vouched: bool) -> bool:

@@ -13,6 +13,7 @@ import msgspec
 from streaming.fold.changes import GroupKey, PartitionKey
 from streaming.fold.lag.partition import Partition
 from streaming.fold.life import State
+from streaming.fold.pauses.silence import Silence
 from streaming.fold.subscriptions import Subscribed
 
 
@@ -29,7 +30,7 @@ class Commit(msgspec.Struct, gc=False):
 
 
 class Reference(NamedTuple):
-    """The values of the row that ended where the open one began."""
+    """The last values of the minute before, or of another status: what pace is measured from."""
 
     sampled_ms: int
     lag: int
@@ -37,33 +38,7 @@ class Reference(NamedTuple):
     start: int
 
 
-class Facts(msgspec.Struct, omit_defaults=True, gc=False):
-    """What must be remembered of a group's partition beyond its row; it travels in fold_state."""
-
-    # When a commit last raised the offset.
-    progress_ms: int
-    # The last known offset, its zxid, and of which incarnation it is (see Commit).
-    offset: int | None = None
-    zxid: int | None = None
-    incarnation: int | None = None
-    # The first round of the present run of lag > 0.
-    lag_since_ms: int | None = None
-    # When lag last fell, was 0 or unknown, and what it was then.
-    rising_ms: int = 0
-    rising_lag: int | None = None
-    # Since when it is unowned (see GroupPartition).
-    unowned_ms: int | None = None
-    # The offset before it fell, and when it did.
-    rewound_from: int | None = None
-    rewound_ms: int | None = None
-    # When the last member left that read the topic.
-    left_ms: int | None = None
-    # Whether anybody was seen that read it since it began.
-    is_peopled: bool = False
-    reference: Reference | None = None
-
-
-class Point(msgspec.Struct, gc=False):
+class Point(msgspec.Struct, gc=False, array_like=True):
     """The payload of a row of offset_lag, but for sampled_at; times are epoch milliseconds."""
 
     incarnation: int | None
@@ -88,6 +63,53 @@ class Point(msgspec.Struct, gc=False):
     divergence: int | None
     status: str | None
     status_since: int | None
+
+
+class Within(msgspec.Struct, gc=False, array_like=True):
+    """What came within a row that goes on although its point has changed: lag and its extremes."""
+
+    # The newest point, and since when it holds.
+    last: Point
+    since_ms: int
+    # Points so far; and lag times the milliseconds for which it held, up to since_ms.
+    points: int
+    lag_area: int
+    lag_min: int | None
+    lag_max: int | None
+    lag_seconds_min: float | None
+    lag_seconds_max: float | None
+
+
+class Facts(msgspec.Struct, omit_defaults=True, gc=False):
+    """What must be remembered of a group's partition beyond its row; it travels in fold_state."""
+
+    # When a commit last raised the offset.
+    progress_ms: int
+    # The last known offset, its zxid, and of which incarnation it is (see Commit).
+    offset: int | None = None
+    zxid: int | None = None
+    incarnation: int | None = None
+    # The first round of the present run of lag > 0.
+    lag_since_ms: int | None = None
+    # When lag last fell, was 0 or unknown, and what it was then.
+    rising_ms: int = 0
+    rising_lag: int | None = None
+    # Since when it is unowned (see GroupPartition).
+    unowned_ms: int | None = None
+    # The offset before it fell, and when it did.
+    rewound_from: int | None = None
+    rewound_ms: int | None = None
+    # Since its last progress, for consumption_pauses.
+    silence: Silence | None = None
+    # When the last member left that read the topic.
+    left_ms: int | None = None
+    # Whether anybody was seen that read it since it began.
+    is_peopled: bool = False
+    # Of a row that waits for its end (see GroupPartition): rounds that are blind do not end it.
+    gone_by: str = "deleted"
+    reference: Reference | None = None
+    # None: the row tells all that there was in its time.
+    within: Within | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -123,8 +145,9 @@ class GroupPartition:
     owner_member_id: str | None = None
     # The word for the last thing that went.
     gone_by: str = "deleted"
-    # The open row; None: there is none yet.
+    # The newest point, and the one that the open row began with; None: there is no row yet.
     point: Point | None = None
+    first: Point | None = None
     facts: Facts | None = None
     sampled_ms: int | None = None
     row_seq: int = -1
@@ -151,5 +174,5 @@ class GroupPartition:
 
     def forget_row(self) -> None:
         """The open row has ended, and none follows on it."""
-        self.point = self.facts = self.sampled_ms = self.row_ms = None
+        self.point = self.first = self.facts = self.sampled_ms = self.row_ms = None
         self.row_seq = self.row_seen_seq = self.version = -1

@@ -28,15 +28,20 @@ class Partition:
     # The round that told it, and the one that last vouched for it.
     told_seq: int = -1
     vouched_seq: int = -1
-    # The open row.
+    # What was told last: the newest end, when it was first told, and when last.
+    start: int | None = None
+    end: int | None = None
+    sampled_ms: int = 0
+    confirmed_ms: int = 0
+    # The open row; its offsets are those it began with.
     is_open: bool = False
     incarnation: int | None = None
     broker_id: int | None = None
-    start: int | None = None
-    end: int | None = None
     error: str | None = None
-    sampled_ms: int = 0
-    confirmed_ms: int = 0
+    row_start: int | None = None
+    row_end: int | None = None
+    row_sampled_ms: int = 0
+    row_confirmed_ms: int = 0
     from_seq: int = -1
     from_ms: int | None = None
     seen_seq: int = -1

@@ -5,13 +5,14 @@ Nothing of it touches a row; the next round looks at it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from streaming.fold.changes import Change, PartitionKey, TopicState
 from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
 from streaming.fold.lag import commits
+from streaming.fold.lag.group_partition import GroupPartition
 from streaming.fold.lag.group_partitions import GroupPartitions
 from streaming.fold.lag.topics import Topics, find_incarnation
 from zklake.events.envelope import Event
@@ -34,6 +35,8 @@ class PendingChanges:
         """Something else stands now."""
         for change in changes:
             self._apply_change(change, event, cluster_state)
+        if event.kind == "topic":
+            self._apply_topic(event, cluster_state)
         groups = {c.group: None for c in changes if c.group and not c.kind.startswith("owner_")}
         for group in groups:
             self.group_partitions.note_members(group, cluster_state, event.observed_at_ms)
@@ -47,20 +50,29 @@ class PendingChanges:
         elif change.kind == "topic_deleted" and topic is not None:
             before = change.before.incarnation if isinstance(change.before, TopicState) else None
             self.topics.note_end(topic, event.seq, before)
-        elif change.kind in ("topic_created", "topic_changed") and topic is not None:
-            # A create that was superseded tells no incarnation; the next write does.
-            self.group_partitions.note_topic(topic, find_incarnation(cluster_state, topic))
 
-    def apply_commits(self, event: Event, cluster_state: ClusterState, context: Context) -> None:
-        """Commits that an event tells or ends."""
+    def _apply_topic(self, event: Event, cluster_state: ClusterState) -> None:
+        """A superseded create tells no incarnation: the next state does, be it a change or not."""
+        topic = (event.path or "").split("/")[-1]
+        state = cluster_state.topics.get(topic)
+        if state is not None and state.from_seq == event.seq:
+            self.group_partitions.note_topic(topic, state.incarnation)
+
+    def apply_commits(
+        self, event: Event, cluster_state: ClusterState, context: Context
+    ) -> Sequence[GroupPartition]:
+        """Commits that an event tells or ends; those to which it told something new."""
+        news: Sequence[GroupPartition] = ()
         if event.kind == "offset":
-            self._apply_znode(event, cluster_state)
+            news = [*self._apply_znode(event, cluster_state)]
         elif event.op == "group_commit":
-            self._apply_commit(event, cluster_state)
+            news = [*self._apply_commit(event, cluster_state)]
         elif context.closure is not None:
             self._end_before("zookeeper", context.closure.begin_seq, event.seq)
+        self.group_partitions.waiting.update(dict.fromkeys(news))
+        return news
 
-    def _apply_znode(self, event: Event, cluster_state: ClusterState) -> None:
+    def _apply_znode(self, event: Event, cluster_state: ClusterState) -> Iterator[GroupPartition]:
         where = commits.find_offset_znode(event.path or "")
         if where is None:
             return
@@ -69,15 +81,15 @@ class PendingChanges:
         if commits.apply_znode(
             group_partition, event, incarnation, commits.find_limit(self.after_seq)
         ):
-            self.group_partitions.waiting[group_partition] = None
+            yield group_partition
 
-    def _apply_commit(self, event: Event, cluster_state: ClusterState) -> None:
+    def _apply_commit(self, event: Event, cluster_state: ClusterState) -> Iterator[GroupPartition]:
         limit = commits.find_limit(self.after_seq)
         for where, said in commits.list_said(event):
             group_partition = self.group_partitions.get(*where, cluster_state)
             incarnation = find_incarnation(cluster_state, where.partition.topic)
             if commits.apply_commit(group_partition, said, event, incarnation, limit):
-                self.group_partitions.waiting[group_partition] = None
+                yield group_partition
 
     def apply_round(self, ended: Round, seq: int) -> None:
         """A round that vouches for all Kafka-stored groups ends what was said only before."""

@@ -8,7 +8,7 @@ from operator import itemgetter
 
 from streaming.fold.changes import GroupKey, PartitionKey
 from streaming.fold.cluster_state import ClusterState
-from streaming.fold.lag import rows
+from streaming.fold.lag import end_rows, rows
 from streaming.fold.lag.commits import recall_commit, take_over
 from streaming.fold.lag.ends import Ends
 from streaming.fold.lag.group_partitions import GroupPartitions
@@ -25,13 +25,16 @@ class Recollection:
 
     seq: int
     lag_seq: int
+    # The marker of consumption_pauses.
+    pause_seq: int = -1
     # Of rounds up to `seq`: the seqs of the last one and of the last base, the largest after_seq.
     round_seq: int | None = None
     base_seq: int | None = None
     after_seq: int | None = None
     # log_ends, all columns: the open rows; and closed ones that were confirmed (confirmed_at) in
     # the 14 days and 1 hour before the last event: of these topic, partition, incarnation,
-    # log_end_offset, sampled_at, confirmed_at, valid_from_seq. In any order; more do no harm.
+    # log_end_offset, sampled_at, confirmed_at, those of the last end, valid_from_seq. In any order;
+    # more do no harm.
     end_rows: Sequence[Row] = ()
     curve_rows: Sequence[Row] = ()
     # offset_lag, all columns: the open rows.
@@ -40,11 +43,8 @@ class Recollection:
     # coordinator, group_id, topic, partition, broker_id, committed_offset, czxid, znode_version,
     # fidelity, seen_seq, valid_from_seq, valid_from_zxid, valid_from_at, valid_to_seq, ended_by.
     offset_rows: Sequence[Row] = ()
-    # ownership_history with after_seq < valid_to_seq <= seq: coordinator, group_id, topic,
-    # partition, broker_id, valid_to_seq, ended_by.
-    owner_rows: Sequence[Row] = ()
-    # topics with valid_to_seq <= seq, ended by deleted, recreated or resync: topic, broker_id,
-    # incarnation, valid_to_seq, ended_by.
+    # topics with valid_to_seq <= seq, ended by anything but changed or unreadable: topic,
+    # broker_id, incarnation, valid_to_seq, ended_by.
     topic_rows: Sequence[Row] = ()
 
 
@@ -54,9 +54,9 @@ def recall_all(
     """Fill what is empty; the cluster's state is as of `known.seq`."""
     ends.base_seq = -1 if known.base_seq is None else known.base_seq
     for row in sorted(known.curve_rows, key=itemgetter("valid_from_seq")):
-        ends.recall_curve(row)
+        end_rows.recall_curve(ends.partitions.get(row["topic"], row["partition"]), row)
     for row in known.end_rows:
-        ends.recall(row)
+        end_rows.recall(ends.partitions.get(row["topic"], row["partition"]), row)
     topics = Topics.recall(known.topic_rows)
     for group, owners in cluster_state.owners.items():
         for key, owner in owners.items():
@@ -69,7 +69,6 @@ def recall_all(
     for row in known.lag_rows:
         rows.recall(group_partitions.get(*_find(row), cluster_state), row)
     _recall_commits(known, cluster_state, group_partitions, topics)
-    _recall_owner_ends(known, group_partitions)
     topics.forget(-1 if known.after_seq is None else known.after_seq)
     return topics
 
@@ -97,21 +96,13 @@ def _recall_commits(
         if group_partition.waiting:
             group_partitions.waiting[group_partition] = None
         commit, facts = group_partition.commit, group_partition.facts
-        if commit is not None and facts is not None and (commit.offset or 0) >= 0:
+        if facts is None:
+            continue
+        # An owner may have gone after the commit.
+        group_partition.gone_by = facts.gone_by
+        if commit is not None and (commit.offset or 0) >= 0:
             # Of commits that count the rows know better of which incarnation they are.
             commit.incarnation = facts.incarnation
-
-
-def _recall_owner_ends(known: Recollection, group_partitions: GroupPartitions) -> None:
-    """Where commit and owner went since the last round, whichever went last says how."""
-    commits = {
-        _find(row): row["valid_to_seq"] for row in _sort(known.offset_rows) if row["valid_to_seq"]
-    }
-    for row in sorted(known.owner_rows, key=itemgetter("valid_to_seq")):
-        if row["broker_id"] is None and row["valid_to_seq"] > commits.get(_find(row), -1):
-            group_partition = group_partitions.find(*_find(row))
-            if group_partition is not None:
-                group_partition.gone_by = "resync" if row["ended_by"] == "resync" else "deleted"
 
 
 def _sort(found: Iterable[Row]) -> list[Row]:

@@ -10,11 +10,15 @@ from streaming.fold.row import Row
 
 _COLUMNS = Point.__struct_fields__
 _encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Facts).decode
 
 
 def write_open(cluster: str, group_partition: GroupPartition) -> Row:
     """The open row."""
     row = _write_row(cluster, group_partition)
+    if group_partition.facts is not None:
+        is_there = group_partition.is_there
+        group_partition.facts.gone_by = "deleted" if is_there else group_partition.gone_by
     row["fold_state"] = _encode(group_partition.facts).decode()
     return row
 
@@ -26,12 +30,27 @@ def write_ended(
     row = _write_row(cluster, group_partition)
     row["valid_to_seq"], row["valid_to_at"] = seq, read_millis(at_ms)
     row["ended_by"], row["is_open"] = word, False
+    row["lag_mean"] = _find_mean(group_partition, at_ms)
     return row
 
 
+def _find_mean(group_partition: GroupPartition, at_ms: int) -> float | None:
+    """The mean lag of a row that ends, each value by the time for which it held."""
+    point, facts, from_ms = group_partition.point, group_partition.facts, group_partition.row_ms
+    if point is None or point.lag is None:
+        return None
+    within = None if facts is None else facts.within
+    if within is None or from_ms is None or at_ms <= from_ms:
+        return float(point.lag)
+    area = within.lag_area + point.lag * (at_ms - within.since_ms)
+    return area / (at_ms - from_ms)
+
+
 def _write_row(cluster: str, group_partition: GroupPartition) -> Row:
-    p = group_partition.point
+    p, last, facts = group_partition.first, group_partition.point, group_partition.facts
     assert p is not None
+    assert last is not None
+    w = None if facts is None else facts.within
     # One display, written out: a hundred thousand of these are made at a time.
     return {
         "cluster": cluster,
@@ -62,6 +81,19 @@ def _write_row(cluster: str, group_partition: GroupPartition) -> Row:
         "divergence": p.divergence,
         "status": p.status,
         "status_since": p.status_since,
+        "lag_min": p.lag if w is None else w.lag_min,
+        "lag_max": p.lag if w is None else w.lag_max,
+        # Known when the row has ended.
+        "lag_mean": None,
+        "lag_last": last.lag,
+        "lag_seconds_min": p.lag_seconds if w is None else w.lag_seconds_min,
+        "lag_seconds_max": p.lag_seconds if w is None else w.lag_seconds_max,
+        "lag_seconds_last": last.lag_seconds,
+        "committed_offset_last": last.committed_offset,
+        "committed_at_last": last.committed_at,
+        "log_end_offset_last": last.log_end_offset,
+        "velocity_last": last.velocity,
+        "points": 1 if w is None else w.points,
         "seen_seq": group_partition.row_seen_seq,
         "valid_from_seq": group_partition.row_seq,
         "valid_from_zxid": None,
@@ -79,8 +111,10 @@ def _write_row(cluster: str, group_partition: GroupPartition) -> Row:
 
 def recall(group_partition: GroupPartition, row: Row) -> None:
     """Take up an open row."""
-    group_partition.point = Point(*(row[name] for name in _COLUMNS))
-    group_partition.facts = msgspec.json.decode(row["fold_state"], type=Facts)
+    facts = _decode(row["fold_state"])
+    group_partition.first = Point(*(row[name] for name in _COLUMNS))
+    group_partition.point = group_partition.first if facts.within is None else facts.within.last
+    group_partition.facts = facts
     group_partition.sampled_ms = row["sampled_at"]
     group_partition.row_seq, group_partition.row_ms = row["valid_from_seq"], row["valid_from_at"]
     group_partition.row_seen_seq = row["seen_seq"]

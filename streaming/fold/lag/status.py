@@ -13,13 +13,15 @@ _NO_OFFSET = ("no_commit", "no_offset")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """How long something must last, and a point of the series; see the settings of [lag]."""
+    """How long something must last, and how many points there may be; see the settings of [lag]."""
 
     stalled_after_ms: int = 180_000
     warn_after_ms: int = 300_000
     unowned_after_ms: int = 10_000
     abandoned_after_ms: int = 604_800_000
     point_ms: int = 60_000
+    points_per_round: int = 5_000
+    pause_after_ms: int = 30_000
 
 
 class Status(NamedTuple):
@@ -99,9 +101,16 @@ def _is_abandoned(facts: Facts, at_ms: int, t: Thresholds) -> bool:
 
 def find_next_change(facts: Facts, at_ms: int, t: Thresholds) -> int:
     """Before when no status comes by time alone."""
-    times = [_find_still(facts) + t.stalled_after_ms, facts.rising_ms + t.warn_after_ms]
+    never = at_ms + t.abandoned_after_ms
+    stalled_ms, warn_ms = _find_still(facts) + t.stalled_after_ms, facts.rising_ms + t.warn_after_ms
+    abandoned_ms = unowned_ms = at_ms
     if facts.left_ms is not None:
-        times.append(max(facts.left_ms, facts.progress_ms) + t.abandoned_after_ms)
+        abandoned_ms = max(facts.left_ms, facts.progress_ms) + t.abandoned_after_ms
     if facts.unowned_ms is not None:
-        times.append(facts.unowned_ms + t.unowned_after_ms)
-    return min((time for time in times if time > at_ms), default=at_ms + t.abandoned_after_ms)
+        unowned_ms = facts.unowned_ms + t.unowned_after_ms
+    return min(
+        stalled_ms if stalled_ms > at_ms else never,
+        warn_ms if warn_ms > at_ms else never,
+        abandoned_ms if abandoned_ms > at_ms else never,
+        unowned_ms if unowned_ms > at_ms else never,
+    )

@@ -42,9 +42,9 @@ class Topics:
         return ended > seq and None not in (now, then) and then != now
 
     def find_then(self, topic: str, seq: int, cluster_state: ClusterState) -> int | None:
-        """The incarnation that stood at a seq."""
-        ends = self.gone.get(topic, ())
-        return next((i for ended, i in ends if ended > seq), find_incarnation(cluster_state, topic))
+        """The incarnation that stood at a seq, or else the first that was known after it."""
+        ends = (i for ended, i in self.gone.get(topic, ()) if ended > seq and i is not None)
+        return next(ends, find_incarnation(cluster_state, topic))
 
     def forget(self, seq: int) -> None:
         """Nothing up to there is asked for again."""

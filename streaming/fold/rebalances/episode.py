@@ -23,6 +23,7 @@ from streaming.fold.rebalances.tries import (
 )
 from streaming.fold.rebalances.triggers import Trigger
 from streaming.fold.row import Row, open_row
+from zklake.old_words import read_word
 
 Verdict = Literal["ongoing", "settled", "failed", "withdrawn"]
 # Columns that are only known at its end.
@@ -66,8 +67,10 @@ class Episode:
 
     @classmethod
     def recall(cls, row: Row) -> Episode:
-        """Take up an episode whose row stands open."""
-        return cls(dict(row), msgspec.json.decode(row["fold_state"], type=Memory))
+        """Take up an episode whose row stands open, perhaps written by an older version."""
+        words = list(dict.fromkeys(read_word(word) for word in row["triggers"]))
+        named = {"trigger": read_word(row["trigger"]), "triggers": words}
+        return cls({**row, **named}, msgspec.json.decode(row["fold_state"], type=Memory))
 
     def write_row(self) -> Row:
         """The open row, with all that must be remembered."""
@@ -83,6 +86,17 @@ class Episode:
         if self.is_settled(roster):
             return "settled" if waited > pace.quiet_ms else "ongoing"
         return "failed" if waited >= pace.fail_ms else "ongoing"
+
+    def is_done(self, roster: Roster) -> bool:
+        """Whether everybody has claimed, since the last trigger, what Kafka's formula gives them.
+
+        Without a claim since then nobody has reacted yet: a trigger that moves nothing finds all
+        assigned, and everybody lets go and claims again nevertheless.
+        """
+        claim = self.memory.claim
+        if claim is None or claim.seq <= self.memory.trigger_seq:
+            return False
+        return roster.is_assigned()
 
     def is_settled(self, roster: Roster) -> bool:
         """Whether every partition that must be owned has an owner that is a member."""
@@ -158,5 +172,6 @@ def _tell(trigger: Trigger) -> Row:
         "trigger": trigger.word,
         "trigger_member_id": trigger.member_id,
         "trigger_topic": trigger.topic,
+        "trigger_exit": trigger.exit,
         "triggers": [trigger.word],
     }

@@ -128,7 +128,7 @@ class RebalanceFold:
 
     def _note(self, group: Group, change: Change, at: Moment, times: Times) -> None:
         if not self._is_blind:
-            self._judge(group)
+            self._judge(group, change)
         group.note(change, at, times, is_blind=self._is_blind)
         self._settle_books(group, is_news=group.episode is not None)
 
@@ -139,7 +139,7 @@ class RebalanceFold:
         is_wanted = {group.key["group_id"]: group.roster.subscribes(topic) for group in concerned}
         for group in concerned:
             if not self._is_blind:
-                self._judge(group)
+                self._judge(group, change)
             group.roster.drop_topic(topic)
         if isinstance(change.after, TopicState):
             self._topics[topic] = _read_partitions(change.after)
@@ -158,8 +158,11 @@ class RebalanceFold:
             for group_id in sorted(self._open):
                 self._judge(self._groups[group_id])
 
-    def _judge(self, group: Group) -> None:
+    def _judge(self, group: Group, change: Change | None = None) -> None:
+        """Whether its episode is over, by the time that has passed or by what happens next."""
         group.judge(self._now_ms)
+        if change is not None:
+            group.judge_followed(change)
         self._settle_books(group)
 
     def _empty(self, group_ids: set[str]) -> None:
@@ -203,7 +206,7 @@ class RebalanceFold:
         for key, owners in cluster_state.owners.items():
             if key.coordinator == "zookeeper":
                 for place, owner in owners.items():
-                    self._find(key.group_id).roster.put_owner(place, owner.owner_member_id)
+                    self._find(key.group_id).roster.put_owner(place, owner)
         for row in open_rows:
             self._find(row["group_id"]).episode = Episode.recall(row)
             self._open.add(row["group_id"])

@@ -42,6 +42,18 @@ class Group:
         if verdict != "ongoing":
             self.episode = None
 
+    def judge_followed(self, change: Change) -> None:
+        """End the episode if all was assigned when a change asks for the next one.
+
+        Call it before the change is applied to anything.
+        """
+        if self.episode is None or not is_causal(change):
+            return
+        is_asked = read_trigger(change, self.roster.takes_in).is_real
+        if is_asked and self.episode.is_done(self.roster):
+            self.ended.append(end_episode(self.episode, self.roster, "settled"))
+            self.episode = None
+
     def judge_emptied(self) -> None:
         """End the episode if nobody is left."""
         if self.episode is not None and not self.roster.members:
@@ -78,7 +90,7 @@ class Group:
             case "member_left", _:
                 self.roster.drop_member(change.member_id or "")
             case "owner_claimed" | "owner_changed", OwnerState() as owner:
-                self.roster.put_owner(_find_key(change), owner.owner_member_id)
+                self.roster.put_owner(_find_key(change), owner)
             case "owner_released", _:
                 self.roster.drop_owner(_find_key(change))
 

@@ -114,6 +114,7 @@ def _find_trigger(
         "trigger": words[0],
         "trigger_member_id": member_id,
         "trigger_topic": topic,
+        "trigger_exit": None,
         "triggers": words,
     }
 

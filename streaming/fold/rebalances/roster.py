@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from streaming.fold.changes import MemberState, PartitionKey
+from streaming.fold.changes import MemberState, OwnerState, PartitionKey
+from streaming.fold.rebalances.assignment import MOST_STREAMS, assign_range, name_threads
 from streaming.fold.subscriptions import Source, list_sources, match_source
 
 # Partitions of the topics that stand; None: not known.
@@ -26,6 +27,10 @@ class Roster:
     members: dict[str, tuple[Source, ...] | None] = field(default_factory=dict)
     # The member that owns each partition; None: not known who.
     owners: dict[PartitionKey, str | None] = field(default_factory=dict)
+    # And its thread, which is what the owner znode names.
+    _threads: dict[PartitionKey, str | None] = field(default_factory=dict)
+    # How many streams each member has for each of its sources, by the source's text.
+    _streams: dict[str, Mapping[str, int]] = field(default_factory=dict)
     expected: int = 0
     # Of those: partitions without an owner that is a member.
     missing: int = 0
@@ -59,6 +64,39 @@ class Roster:
         owner = self.owners[key]
         return owner is None or owner in self.members
 
+    def is_assigned(self) -> bool:
+        """Whether everybody owns what Kafka's formula gives them; False also where none can say.
+
+        A claim that was gone before it could be read counts as the one that the formula gives: who
+        claims has computed it, and would have been refused if another held what it wants.
+        """
+        if self.unknown or self.missing or any(map(_has_too_many, self._streams.values())):
+            return False
+        streams = self._count_streams()
+        return all(self._is_topic_assigned(topic, each) for topic, each in streams.items())
+
+    def _is_topic_assigned(self, topic: str, streams: Mapping[str, int]) -> bool:
+        partitions = self.topics[topic]
+        if partitions is None:
+            return False
+        assigned = assign_range(partitions, name_threads(streams))
+        return all(
+            self._threads.get(PartitionKey(topic, n), "") in (thread, None)
+            for n, thread in assigned
+        )
+
+    def _count_streams(self) -> dict[str, dict[str, int]]:
+        """By topic that stands and by member that reads it."""
+        counted: dict[str, dict[str, int]] = {}
+        for member_id, sources in self.members.items():
+            for source in sources or ():
+                streams = self._streams[member_id][source.text]
+                for topic in self._matched.get(source, {source.text}):
+                    if topic in self.topics:
+                        each = counted.setdefault(topic, {})
+                        each[member_id] = max(streams, each.get(member_id, 0))
+        return counted
+
     def list_expected(self) -> Iterator[PartitionKey]:
         """Every partition that the group must own, as far as subscriptions are known."""
         for topic in self._counted:
@@ -70,6 +108,7 @@ class Roster:
         self.drop_member(state.member_id)
         sources = self._read_sources(state)
         self.members[state.member_id] = sources
+        self._streams[state.member_id] = state.subscription or {}
         # Before its topics are counted, which finds its owner nodes good already.
         self._recount_owned(state.member_id)
         self.unknown += sources is None
@@ -81,15 +120,17 @@ class Roster:
         if member_id not in self.members:
             return
         sources = self.members.pop(member_id)
+        del self._streams[member_id]
         self._recount_owned(member_id)
         self.unknown -= sources is None
         for source in sources or ():
             self._drop_source(source)
 
-    def put_owner(self, key: PartitionKey, member_id: str | None) -> None:
+    def put_owner(self, key: PartitionKey, owner: OwnerState) -> None:
         """A partition has this owner now."""
         self.drop_owner(key)
-        self.owners[key] = member_id
+        member_id = owner.owner_member_id
+        self.owners[key], self._threads[key] = member_id, owner.owner
         self._held.setdefault(member_id, set()).add(key)
         self._note(key, -1 if self.is_good(key) else 0)
 
@@ -99,6 +140,7 @@ class Roster:
             return
         self._note(key, 1 if self.is_good(key) else 0)
         owner = self.owners.pop(key)
+        del self._threads[key]
         self._held[owner].discard(key)
         if not self._held[owner]:
             del self._held[owner]
@@ -183,3 +225,7 @@ class Roster:
         change = -1 if member_id in self.members else 1
         for key in self._held.get(member_id, ()):
             self._note(key, change)
+
+
+def _has_too_many(subscription: Mapping[str, int]) -> bool:
+    return any(streams > MOST_STREAMS for streams in subscription.values())

@@ -22,6 +22,8 @@ class Trigger(NamedTuple):
     topic: str | None = None
     # Groups rebalance on it, but it does not show whether this one will.
     is_weak: bool = False
+    # How the member left, where its session ended.
+    exit: str | None = None
 
     @property
     def is_real(self) -> bool:
@@ -55,9 +57,8 @@ def read_trigger(change: Change, takes_in: Callable[[str], bool]) -> Trigger:
     member_id = change.member_id
     if isinstance(change.before, OwnerState):
         member_id = change.before.owner_member_id
-    # A clean stop closes the session, too: the two look alike.
-    if change.cause == "session_closed":
-        return Trigger("session_expired", member_id)
+    if change.cause == "session_ended":
+        return Trigger("session_ended", member_id, exit=change.exit)
     if change.kind in ("member_left", "owner_released"):
         return Trigger(change.kind, member_id)
     return Trigger("unknown")

@@ -11,8 +11,8 @@ from delta_tables.asking.moments import (
     find_doubts,
     find_interval_table,
     find_moments,
+    format_supposed,
     parse_moment,
-    say_supposed,
     write_query,
 )
 from delta_tables.catalog import TABLE_BY_NAME
@@ -54,7 +54,8 @@ def test_what_is_no_moment_is_refused_with_what_is_wanted(text: str) -> None:
 
 def test_what_was_supposed_is_said() -> None:
     said = {
-        text: say_supposed(text, parse_moment(text, NOW)) for text in ("12:01", "2026-11-16", "now")
+        text: format_supposed(text, parse_moment(text, NOW))
+        for text in ("12:01", "2026-11-16", "now")
     }
     assert said == {
         "12:01": "12:01 has no day: taken as 2026-11-15T12:01:00.000Z, the last one (UTC)",

@@ -15,9 +15,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from delta_tables.asking.child_process import choose_environment
 from delta_tables.asking.lakes import Lake
 from delta_tables.asking.question import Limits, Question
-from delta_tables.asking.sandbox import _choose_environment, run_query
+from delta_tables.asking.sandbox import run_query
 from delta_tables.catalog import TABLE_BY_NAME
 from tests.delta_tables.empty_lake import make_empty_lake
 from tests.delta_tables.small_lake import write_lake, write_rows
@@ -208,7 +209,7 @@ def run_fooled_cell(question: Question) -> None:
     )
     command = [sys.executable, "-c", code]
     text = msgspec.json.encode(question)
-    environment = _choose_environment(question.lakes)
+    environment = choose_environment(question.lakes)
     done = subprocess.run(command, env=environment, input=text, capture_output=True, check=True)
     assert done.stdout
     assert done.stderr == b""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -44,10 +45,10 @@ def test_a_table_that_goes_while_it_is_asked_has_no_rows(
     tables, run = Tables(str(tmp_path), CLUSTER), Tables._run
     assert tables.look(anew=True)["topics"]
 
-    def lose_and_run(self: Tables, sql: str, names: tuple[str, ...]) -> list[Row]:
+    def lose_and_run(self: Tables, *asked: Any) -> list[Row]:
         Path(table_path(str(tmp_path), CLUSTER, "topics")).rename(tmp_path / "gone")
         self.look(anew=True)
-        return run(self, sql, names)
+        return run(self, *asked)
 
     monkeypatch.setattr(Tables, "_run", lose_and_run)
     assert tables.query("SELECT topic FROM topics", "topics") == []

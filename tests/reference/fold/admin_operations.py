@@ -105,13 +105,13 @@ class Deletions:
         columns: Row = {"operation": "topic_deletion", "topic": topic, "is_inferred": False}
         self.open[topic] = StepRow(Cause(event), {**nothing, **columns}, life)
         self.states.append(self.open[topic])
-        if event.op == "create" and event.origin == "watch":
+        if event.op == "create" and event.origin in ("watch", "txnlog"):
             self.intact.add(topic)
 
     def delete(self, event: Event, topic: str, at_min: int | None, *, is_blind: bool) -> None:
         """It is done: the controller deletes the topic first. If the topic is still there, it
         will not be deleted. What was only inferred may come in any order."""
-        is_refused = topic in self.intact and event.origin == "watch" and not is_blind
+        is_refused = topic in self.intact and event.origin in ("watch", "txnlog") and not is_blind
         self.intact.discard(topic)
         if topic in self.open:
             word = "refused" if is_refused else "finished"

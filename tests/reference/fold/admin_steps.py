@@ -165,8 +165,19 @@ def write_single(world: World) -> None:
         world.create(kind, path, data)
     elif world.chance(0.3):
         world.delete(path)
+    elif kind == "migration":
+        _migrate(world, path)
     else:
         world.write(path, data)
+
+
+def _migrate(world: World, path: str) -> None:
+    """A KRaft controller copies, most of the time the same one, and says so again and again."""
+    for _ in range(world.dice.randrange(1, 5)):
+        epoch = 2 + world.chance(0.1)
+        says = {"version": 0, "kraft_controller_id": 3000, "kraft_controller_epoch": epoch}
+        offset = {"kraft_metadata_offset": world.dice.randrange(-1, 9), "kraft_metadata_epoch": 1}
+        world.write(path, dump(says | offset))
 
 
 def _prefer_standing(world: World, places: Sequence[tuple[str, str]]) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from tests.reference.fold.states import (
     end,
     end_by_next,
     is_echo,
+    is_other_life,
     is_second_half,
     is_touch,
     stat_of,
@@ -49,6 +50,9 @@ class Intervals:
         state = begin(event)
         state.row.update(place.key)
         state.row.update(_columns_beside(self.table, event, place))
+        if former is not None and _only_moves(former.row, state.row, event):
+            former.see(event)
+            return
         state.row["unseen_versions"] = unseen_before(
             former.row if former else None, state.row, event
         )
@@ -79,6 +83,20 @@ class Intervals:
             if is_its and state.seen_seq < begin_seq:
                 del self.standing[key]
                 end(state.row, "resync", event.seq, None, timestamp(event.observed_at_ms), at_min)
+
+
+def _only_moves(former: Row, row: Row, event: Event) -> bool:
+    """The migration came further, in the minute in which the former row began."""
+    is_other = event.op == "create" or is_other_life(former, stat_of(event).czxid)
+    if row.get("name") != "migration" or is_other:
+        return False
+    times = [one["valid_from_at"] for one in (former, row)]
+    offsets = [one["kraft_metadata_offset"] for one in (former, row)]
+    if None in times or None in offsets or min(offsets) < 0:
+        return False
+    same = ("kraft_controller_id", "kraft_controller_epoch", "kraft_metadata_epoch", "fidelity")
+    is_same = all(former[name] == row[name] for name in same)
+    return is_same and times[0] // 60_000 == times[1] // 60_000
 
 
 def _columns_beside(table: str, event: Event, place: Place) -> Row:

@@ -105,5 +105,5 @@ def _find_trigger(members: list[set[str]], owned: list[dict[Any, Any]], written:
 
 
 def _tell(*words: str, member: str | None = None, topic: str | None = None) -> Row:
-    named = {"trigger_member_id": member, "trigger_topic": topic}
+    named = {"trigger_member_id": member, "trigger_topic": topic, "trigger_exit": None}
     return {"trigger": words[0], "triggers": list(words), **named}

@@ -37,6 +37,8 @@ _TABLES = {
     "offset": "consumer_offsets",
     **dict.fromkeys(CLUSTER_KINDS, "cluster_state"),
 }
+# The tables that are made of single znodes.
+ZNODE_TABLES = frozenset(_TABLES.values())
 _CONSTANTS: dict[str, Row] = {
     "topic": {"broker_id": None},
     "consumer": {"coordinator": "zookeeper"},

@@ -10,13 +10,14 @@ from tests.reference.fold.presence import Moment
 
 
 class Limits(NamedTuple):
-    """In seconds."""
+    """In seconds; and how many points of a round may each be a row."""
 
     stalled_after_s: int = 180
     warn_after_s: int = 300
     unowned_after_s: int = 10
     abandoned_after_s: int = 604_800
     point_s: float = 60
+    points_per_round: int = 5000
 
 
 def judge(facts: Facts, columns: Row, former: Row, moments: list[Moment], limits: Limits) -> Row:

@@ -25,13 +25,39 @@ def draw_curve(rows: list[Row], named: Row, at: int) -> list[Point]:
     """What is remembered at a time of how one partition's log grew: the standing row is last."""
     of_one = [row for row in rows if all(row[name] == named[name] for name in _KEY)]
     known = [row for row in of_one if row["log_end_offset"] is not None]
-    closed = _keep(_rise([_point(row) for row in known if not row["is_open"]]), at)
-    return _rise([*closed, *(_point(row) for row in known if row["is_open"])])
+    # What the standing row began with is past once it has told something else.
+    past, standing = [], []
+    for row in known:
+        first, last = _first(row), _last(row)
+        if row["is_open"]:
+            past += [first] if first.end != last.end else []
+            standing.append(last)
+        else:
+            past += [first, last]
+    return _rise([*_keep(_leave_minutes(_rise(past)), at), *standing])
 
 
-def _point(row: Row) -> Point:
+def _first(row: Row) -> Point:
     times = (row["sampled_at"], row["confirmed_at"])
     return Point(row["log_end_offset"], *times, row["incarnation"])
+
+
+def _last(row: Row) -> Point:
+    times = (row["sampled_at_last"], row["confirmed_at_last"])
+    return Point(row["log_end_offset_last"], *times, row["incarnation"])
+
+
+def _leave_minutes(points: list[Point]) -> list[Point]:
+    """Of each minute the last, and the first where nothing was known in the ten before."""
+    left: list[Point] = []
+    for point in points:
+        minute = point.first_ms // _MINUTE * _MINUTE
+        if len(left) > 1 and left[-1].first_ms >= minute:
+            is_near = left[-2].last_ms >= minute - 10 * _MINUTE
+            if is_near:
+                left.pop()
+        left.append(point)
+    return left
 
 
 def _rise(points: list[Point]) -> list[Point]:

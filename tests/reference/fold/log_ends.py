@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tests.reference.fold.keys import MAX_INT
@@ -47,8 +48,9 @@ def is_same_time(row: Row, event: Event, length_s: float = 60) -> bool:
 class LogEnds:
     """All rows of one cluster. `moments` up to this round; `entries` of all its records."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_points: int = 5000) -> None:
         self.rows: list[Row] = []
+        self.most_points = most_points
         self.last_round = -1
         # The latest question of all rounds so far: ends of topics before it are not remembered.
         self.asked_seq = -1
@@ -66,11 +68,17 @@ class LogEnds:
         """A round; the partitions that it told, or vouches for."""
         event, topics = moments[-1].event, moments[-1].topics
         self._end_topics(moments)
+        asked_seq = max(self.asked_seq, ended.after_seq)
+        believed = [
+            entry
+            for entry in filter(None, map(_tame, entries))
+            if not _is_of_another(moments, entry.topic, asked_seq)
+        ]
+        is_many = len({*self._find_moved(believed)}) > self.most_points
         told = set()
-        for entry in filter(None, map(_tame, entries)):
-            if not _is_of_another(moments, entry.topic, max(self.asked_seq, ended.after_seq)):
-                told.add((entry.topic, entry.partition))
-                self._take_entry(event, entry, topics.get(entry.topic))
+        for entry in believed:
+            told.add((entry.topic, entry.partition))
+            self._take_entry(event, entry, topics.get(entry.topic), is_many)
         self.told = told if ended.is_base else self.told | told
         failed = [failure.broker_id for failure in ended.brokers_failed]
         vouched = set()
@@ -88,8 +96,7 @@ class LogEnds:
                 end_row(row, event, "resync")
             elif row["error"] is None:
                 vouched.add(partition)
-                row["confirmed_at"] = event.observed_at_ms
-                row["seen_seq"] = event.seq
+                _confirm(row, event)
         self.last_round = event.seq
         self.asked_seq = max(self.asked_seq, ended.after_seq)
         return vouched
@@ -110,43 +117,41 @@ class LogEnds:
             elif topic is None and (was is not None or row["topic"] in gone):
                 end_row(row, now.event, "deleted")
 
-    def _take_entry(self, event: Event, entry: LogEnd, topic: Topic | None) -> None:
+    def _find_moved(self, entries: list[LogEnd]) -> Iterator[Partition]:
+        """Partitions of which something else is told than stands."""
+        for entry in entries:
+            row = self.find((entry.topic, entry.partition))
+            if row is None or entry.error == "UNKNOWN_TOPIC_OR_PART":
+                continue
+            if not _is_as_told(row, _read(entry)):
+                yield entry.topic, entry.partition
+
+    def _take_entry(self, event: Event, entry: LogEnd, topic: Topic | None, is_many: bool) -> None:
         row = self.find((entry.topic, entry.partition))
         if entry.error == "UNKNOWN_TOPIC_OR_PART":
             if row is not None:
                 end_row(row, event, "deleted")
             return
         at = event.observed_at_ms
-        said = {
-            "broker_id": entry.broker_id,
-            "log_start_offset": entry.log_start_offset,
-            "log_end_offset": entry.log_end_offset,
-            "error": entry.error,
-        }
+        said = _read(entry)
         incarnation = topic.czxid if topic else None
-        if row is not None and all(row[name] == value for name, value in said.items()):
-            row.update(confirmed_at=at, seen_seq=event.seq)
-        elif (
-            row is not None
-            and _is_same_point(row, said, incarnation, event)
-            and (row["log_end_offset"] == entry.log_end_offset or self._has_point_before(row, at))
-        ):
-            if row["log_end_offset"] != entry.log_end_offset:
-                row["sampled_at"] = at
-            row.update(said, confirmed_at=at, seen_seq=event.seq)
+        if row is not None and _is_as_told(row, said):
+            _confirm(row, event)
+        elif row is not None and is_many and _is_same_point(row, said, incarnation, event):
+            if row["log_end_offset_last"] != entry.log_end_offset:
+                row["sampled_at_last"] = at
+            row["log_start_offset_last"] = entry.log_start_offset
+            row["log_end_offset_last"] = entry.log_end_offset
+            _confirm(row, event)
         else:
             if row is not None:
                 end_row(row, event, "changed")
             named = {"topic": entry.topic, "partition": entry.partition, "incarnation": incarnation}
             first_ms = self._find_first({**named, **said}, at)
-            self.rows.append(open_row(event, **named, **said, sampled_at=first_ms, confirmed_at=at))
-
-    def _has_point_before(self, row: Row, at: int) -> bool:
-        """Something else than this row is remembered of how the log grew to its end."""
-        curve = draw_curve([one for one in self.rows if not one["is_open"]], row, at)
-        if not curve or curve[-1].incarnation != row["incarnation"]:
-            return False
-        return bool(curve[-1].end <= row["log_end_offset"])
+            times = {"sampled_at": first_ms, "confirmed_at": at}
+            offsets = {name: said[name] for name in ("log_start_offset", "log_end_offset")}
+            last = {f"{name}_last": value for name, value in (offsets | times).items()}
+            self.rows.append(open_row(event, **named, **said, **times, **last))
 
     def _find_first(self, new: Row, at: int) -> int:
         """When this end was first told: it may stand since before."""
@@ -184,9 +189,32 @@ def _is_of_another(moments: list[Moment], topic: str, after_seq: int) -> bool:
     return bool(gone[-1] != now.czxid)
 
 
+def _read(entry: LogEnd) -> Row:
+    names = ("broker_id", "log_start_offset", "log_end_offset", "error")
+    return {name: getattr(entry, name) for name in names}
+
+
+def _is_as_told(row: Row, said: Row) -> bool:
+    """Nothing else is said than was said last."""
+    known = {
+        "broker_id": row["broker_id"],
+        "log_start_offset": row["log_start_offset_last"],
+        "log_end_offset": row["log_end_offset_last"],
+        "error": row["error"],
+    }
+    return known == said
+
+
+def _confirm(row: Row, event: Event) -> None:
+    """What was said last holds at this round, and with it what the row began with, or not."""
+    row.update(confirmed_at_last=event.observed_at_ms, seen_seq=event.seq)
+    if row["log_end_offset"] == row["log_end_offset_last"]:
+        row["confirmed_at"] = event.observed_at_ms
+
+
 def _is_same_point(row: Row, said: Row, incarnation: int | None, event: Event) -> bool:
     names = ("error", "broker_id")
     is_same = all(row[name] == said[name] for name in names) and row["incarnation"] == incarnation
-    ends = (row["log_end_offset"], said["log_end_offset"])
+    ends = (row["log_end_offset_last"], said["log_end_offset"])
     is_back = None not in ends and ends[1] < ends[0]
     return is_same and is_same_time(row, event) and not is_back

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.reference.fold.lag_commits import Commits
@@ -27,8 +27,9 @@ _POINT = ("status", "owner", "incarnation", "reason")
 
 def fold_lag(moments: list[Moment], limits: Limits | None = None) -> dict[str, list[Row]]:
     """log_ends and offset_lag of one cluster."""
-    log_ends = LogEnds()
-    lags = OffsetLag(log_ends, limits or Limits())
+    limits = limits or Limits()
+    log_ends = LogEnds(limits.points_per_round)
+    lags = OffsetLag(log_ends, limits)
     entries: list[LogEnd] = []
     for number, event in enumerate(moment.event for moment in moments):
         if event.op != "log_ends" or event.log_ends is None:
@@ -44,12 +45,15 @@ def fold_lag(moments: list[Moment], limits: Limits | None = None) -> dict[str, l
 
 @dataclass
 class Life:
-    """One subject from its first row to its last."""
+    """One subject from its first row to its last. `now`: the columns that the last round gave."""
 
     facts: Facts
     row: Row
-    # The row before this one, if this one followed on it.
+    now: Row
+    # What held at the end of the minute before, or of the status before.
     reference: Row | None = None
+    # Of the open row: (since when, columns), for every point in it.
+    points: list[tuple[int, Row]] = field(default_factory=list)
 
 
 class OffsetLag:
@@ -69,13 +73,24 @@ class OffsetLag:
             if subject in self.lives and commit is not None:
                 self.lives[subject].facts.count_commit(commit, moments)
         standing = {*now.commits, *now.owners}
+        measured: dict[Subject, Row] = {}
         for subject in sorted({*self.lives, *standing}):
             if now.is_blind and subject.coordinator == "zookeeper":
                 continue
             if subject not in standing:
                 self._end(subject, moments)
             elif self._is_due(subject, now, vouched, ended.after_seq):
-                self._evaluate(subject, moments)
+                self._evaluate(subject, moments, measured)
+        moved = [
+            subject for subject, columns in measured.items() if self._has_moved(subject, columns)
+        ]
+        is_many = len(moved) > self.limits.points_per_round
+        for subject, columns in measured.items():
+            self._write(subject, columns, now.event, subject in moved, is_many)
+
+    def _has_moved(self, subject: Subject, columns: Row) -> bool:
+        then = self.lives[subject].now
+        return any(then[name] != value for name, value in columns.items() if name != "sampled_at")
 
     def _is_due(
         self, subject: Subject, now: Moment, vouched: set[tuple[str, int]], after_seq: int
@@ -99,56 +114,73 @@ class OffsetLag:
             if move.what in ("commit", "owner") and move.key == subject and move.after is None
         ]
         word = "resync" if causes[-1] == "resync" else "deleted"
-        end_row(self.lives.pop(subject).row, moments[-1].event, word)
+        _end_life_row(self.lives.pop(subject), moments[-1].event, word)
 
-    def _evaluate(self, subject: Subject, moments: list[Moment]) -> None:
+    def _evaluate(
+        self, subject: Subject, moments: list[Moment], measured: dict[Subject, Row]
+    ) -> None:
+        """A first row at once; what others come to be is decided when all of them are known."""
         event = moments[-1].event
         life, commit = self.lives.get(subject), self.commits.current.get(subject)
         facts = life.facts if life else Facts(subject, commit, event.seq, event.observed_at_ms)
         facts.forget_former(moments)
         columns = self._measure(subject, moments, life)
-        former = life.row if life else {**columns, "status": None, "status_since": None}
+        former = life.now if life else {**columns, "status": None, "status_since": None}
         is_same_topic = former["incarnation"] == columns["incarnation"]
         if not is_same_topic:
             facts.begin_topic()
         facts.count_lag(columns["lag"], event.observed_at_ms)
         columns |= judge(facts, columns, former, moments, self.limits)
-        self._write(subject, life, facts, columns, event)
+        if life is None:
+            self.lives[subject] = self._open(subject, facts, columns, event, None)
+        else:
+            measured[subject] = columns
 
     def _write(
-        self, subject: Subject, life: Life | None, facts: Facts, columns: Row, event: Event
+        self, subject: Subject, columns: Row, event: Event, has_moved: bool, is_many: bool
     ) -> None:
-        row = life.row if life else None
-        if row is not None:
-            is_point = all(row[name] == columns[name] for name in _POINT)
-            is_equal = all(
-                row[name] == value for name, value in columns.items() if name != "sampled_at"
-            )
-            if is_equal or (is_point and is_same_time(row, event, self.limits.point_s)):
-                row.update(columns, seen_seq=event.seq)
-                return
-            end_row(row, event, "changed")
-            # The point that now is over is what the new one is measured against.
-            columns |= reckon(columns, row, row, event.observed_at_ms)
-        new = open_row(event, **subject._asdict(), **columns)
+        life = self.lives[subject]
+        row, then = life.row, life.now
+        is_alike = all(then[name] == columns[name] for name in _POINT)
+        is_alike &= (then["lag_seconds"] is None) == (columns["lag_seconds"] is None)
+        is_near = is_alike and is_same_time(row, event, self.limits.point_s)
+        if has_moved and not is_near:
+            # The minute that now is over is what the new one is measured against.
+            life.reference = then
+            columns |= reckon(columns, then, then, event.observed_at_ms)
+        if not has_moved or (is_many and is_near):
+            row.update(sampled_at=columns["sampled_at"], seen_seq=event.seq)
+            life.now = columns
+            if has_moved:
+                life.points.append((event.observed_at_ms, columns))
+            row.update(_sum_up([point for _, point in life.points]))
+            return
+        _end_life_row(life, event, "changed")
+        self.lives[subject] = self._open(subject, life.facts, columns, event, life.reference)
+
+    def _open(
+        self, subject: Subject, facts: Facts, columns: Row, event: Event, reference: Row | None
+    ) -> Life:
+        new = open_row(event, **subject._asdict(), **columns, **_sum_up([columns]), lag_mean=None)
         self.rows.append(new)
-        self.lives[subject] = Life(facts, new, row)
+        return Life(facts, new, columns, reference, [(event.observed_at_ms, columns)])
 
     def _measure(self, subject: Subject, moments: list[Moment], life: Life | None) -> Row:
         now, commit = moments[-1], self.commits.current.get(subject)
         ends = self.log_ends.find((subject.topic, subject.partition))
         owner, topic = now.owners.get(subject), now.topics.get(subject.topic)
-        sampled_at = life.row["sampled_at"] if life else None
+        sampled_at = life.now["sampled_at"] if life else None
         if ends is not None and ends["error"] is None:
-            sampled_at = ends["confirmed_at"]
+            sampled_at = ends["confirmed_at_last"]
+        end = ends["log_end_offset_last"] if ends else None
         columns: Row = {
             "incarnation": topic.czxid if topic else None,
             "owner": owner.owner if owner else None,
             "owner_member_id": owner.member_id if owner else None,
             "committed_offset": commit.offset if commit else None,
             "committed_at": commit.at if commit else None,
-            "log_start_offset": ends["log_start_offset"] if ends else None,
-            "log_end_offset": ends["log_end_offset"] if ends else None,
+            "log_start_offset": ends["log_start_offset_last"] if ends else None,
+            "log_end_offset": end,
             "sampled_at": sampled_at,
             "reason": _find_reason(subject, moments, commit, ends),
             "raw_lag": None,
@@ -161,8 +193,38 @@ class OffsetLag:
         at = now.event.observed_at_ms
         curve = draw_curve(self.log_ends.rows, ends, at) if ends else []
         columns |= measure(columns["lag"], columns["committed_offset"], curve)
-        reference, row = (life.reference, life.row) if life else (None, None)
-        return columns | reckon(columns, reference, row, at)
+        reference, then = (life.reference, life.now) if life else (None, None)
+        return columns | reckon(columns, reference, then, at)
+
+
+def _sum_up(points: list[Row]) -> Row:
+    """What a row says of all the points in it."""
+    lags = [point["lag"] for point in points if point["lag"] is not None]
+    seconds = [point["lag_seconds"] for point in points if point["lag_seconds"] is not None]
+    last = points[-1]
+    newest = ("lag", "lag_seconds", "committed_offset", "committed_at", "log_end_offset")
+    return {
+        "lag_min": min(lags, default=None),
+        "lag_max": max(lags, default=None),
+        "lag_seconds_min": min(seconds, default=None),
+        "lag_seconds_max": max(seconds, default=None),
+        **{f"{name}_last": last[name] for name in (*newest, "velocity")},
+        "points": len(points),
+    }
+
+
+def _end_life_row(life: Life, event: Event, word: str) -> None:
+    """End a row; only now is known for how long each point of it held."""
+    end_row(life.row, event, word)
+    if life.now["lag"] is None:
+        return
+    began, ended = life.row["valid_from_at"], event.observed_at_ms
+    untils = [since for since, _ in life.points[1:]] + [ended]
+    held = [
+        point["lag"] * (until - since)
+        for (since, point), until in zip(life.points, untils, strict=True)
+    ]
+    life.row["lag_mean"] = sum(held) / (ended - began) if ended > began else life.now["lag"]
 
 
 def _compare(subject: Subject, commits: dict[Subject, Commit]) -> Row:

@@ -19,7 +19,7 @@ from zklake.events.envelope import Event
 Thing = Member | Owner | Topic | Commit
 What = Literal["member", "owner", "topic", "commit"]
 Things = dict[Any, Thing]
-Cause = Literal["event", "seen", "session_closed", "inferred", "resync"]
+Cause = Literal["event", "seen", "session_ended", "inferred", "resync"]
 _TABLES: dict[str, What] = {
     "consumer_membership": "member",
     "ownership_history": "owner",
@@ -139,7 +139,7 @@ class _Presence:
         if has_closed or event.op == "log_ends":
             return "resync"
         if event.seq in self.session_closes:
-            return "session_closed"
+            return "session_ended"
         if event.origin == "resync":
             return "inferred"
         return "seen" if event.op == "read" else "event"

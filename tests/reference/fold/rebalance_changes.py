@@ -33,6 +33,8 @@ class Change(NamedTuple):
     event: Event
     # Of a topic: some member reads it by a wildcard, not by its name.
     is_matched: bool = False
+    # Of what went with its session: how its member left.
+    exit: str | None = None
 
     @property
     def moment(self) -> tuple[int, int | None, int]:

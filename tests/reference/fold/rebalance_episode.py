@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 from tests.reference.fold.payloads import timestamp
+from tests.reference.fold.range_assignment import find_assignment
 from tests.reference.fold.rebalance_changes import Change
 from tests.reference.fold.rebalance_conflicts import count_conflicts, is_claim
 from tests.reference.fold.rebalance_group import Group, Partition, find_trigger
@@ -65,6 +66,21 @@ class Episode:
             for key in self.group.find_expected(self.owned)
         )
 
+    def is_done(self) -> bool:
+        """Everybody has what the formula gives, and claimed some of it since the last trigger."""
+        asked = [n for n, change in enumerate(self.changes) if find_trigger(change)]
+        claimed = [n for n, change in enumerate(self.changes) if is_claim(change)]
+        if not claimed or claimed[-1] < max(asked, default=-1) or not self.is_settled():
+            return False
+        wanted = find_assignment(self.group.members, self.group.topics)
+        if wanted is None:
+            return False
+        owners = {key: each.owner for key, each in self.group.owners.items()}
+        # Whom nobody could read is not known to be another.
+        return all(
+            key in owners and owners[key] in (None, thread) for key, thread in wanted.items()
+        )
+
     def tell(self) -> Row:
         """The row while it goes on."""
         found = [found for change in self.changes if (found := find_trigger(change))]
@@ -75,6 +91,7 @@ class Episode:
             member = first.before.member_id if is_release else None
             found = [("owner_released" if is_release else "unknown", member, None)]
         word, member, topic = found[0]
+        left = [change for change in self.changes if find_trigger(change)][:1]
         seq, zxid, at = self.changes[0].moment
         return {
             "cluster": self.changes[0].event.cluster,
@@ -82,6 +99,7 @@ class Episode:
             "trigger": word,
             "trigger_member_id": member,
             "trigger_topic": topic,
+            "trigger_exit": left[0].exit if word == "session_ended" else None,
             "triggers": list(dict.fromkeys(each[0] for each in found)),
             "generation": None,
             "members_before": self.members_before,

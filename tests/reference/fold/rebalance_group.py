@@ -81,7 +81,7 @@ def find_trigger(change: Change) -> tuple[str, str | None, str | None] | None:
         is_more = None not in (was, now) and bool({*now} - {*was})
         return "partitions_added" if is_more else "topic_changed", None, change.key
     if change.what == "member":
-        left = "session_expired" if change.cause == "session_closed" else "member_left"
+        left = "session_ended" if change.cause == "session_ended" else "member_left"
         return "member_joined" if change.kind == "came" else left, change.key, None
-    is_death = change.kind == "went" and change.cause == "session_closed"
-    return ("session_expired", change.before.member_id, None) if is_death else None
+    is_death = change.kind == "went" and change.cause == "session_ended"
+    return ("session_ended", change.before.member_id, None) if is_death else None

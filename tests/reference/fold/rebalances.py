@@ -8,26 +8,30 @@ from tests.reference.fold.kafka_rebalances import fold_kafka_rebalances
 from tests.reference.fold.presence import Moment, Move
 from tests.reference.fold.rebalance_changes import Change, split
 from tests.reference.fold.rebalance_episode import Episode
-from tests.reference.fold.rebalance_group import Group, is_causal, is_weak
+from tests.reference.fold.rebalance_group import Group, find_trigger, is_causal, is_weak
 from zklake.events.envelope import Event
 
 Row = dict[str, Any]
+Exits = dict[int, str | None]
 QUIET_MS = 2_500
 FAIL_MS = 10_000
 
 
-def fold_rebalances(moments: list[Moment]) -> list[Row]:
-    """All rows of one cluster; no heartbeat is among the events that znode_events does not keep."""
+def fold_rebalances(moments: list[Moment], exits: Exits | None = None) -> list[Row]:
+    """All rows of one cluster; no heartbeat is among the events that znode_events does not keep.
+
+    `exits`: how members left, by the seq of each delete that ended a session.
+    """
     names = {key[0].group_id for m in moments for key in m.members if key[0][0] == "zookeeper"}
     names |= {key.group_id for m in moments for key in m.owners if key[0] == "zookeeper"}
     rows = fold_kafka_rebalances(moments)
     for name in sorted(names):
-        rows += _fold_group(name, moments)
+        rows += _fold_group(name, moments, exits or {})
     return rows
 
 
-def _fold_group(name: str, moments: list[Moment]) -> list[Row]:
-    follower = _Follower(Group(name))
+def _fold_group(name: str, moments: list[Moment], exits: Exits) -> list[Row]:
+    follower = _Follower(Group(name), exits)
     for moment in moments:
         follower.take(moment)
     return follower.rows + ([follower.episode.tell()] if follower.episode else [])
@@ -36,8 +40,8 @@ def _fold_group(name: str, moments: list[Moment]) -> list[Row]:
 class _Follower:
     """One group, its rows so far, and the episode that goes on."""
 
-    def __init__(self, group: Group) -> None:
-        self.group = group
+    def __init__(self, group: Group, exits: Exits) -> None:
+        self.group, self.exits = group, exits
         self.rows: list[Row] = []
         self.episode: Episode | None = None
 
@@ -55,7 +59,8 @@ class _Follower:
         if self.episode is not None and not self.group.members:
             self.rows.append(self.episode.end("settled", is_emptied=True))
             self.episode = None
-        if moment.is_blind:
+        if not is_gap:
+            # Not only before the next event: it may be a gap, and tell nothing of the time between.
             self._judge(at)
 
     def _find_changes(self, move: Move, event: Event) -> list[Change]:
@@ -66,7 +71,8 @@ class _Follower:
             return []
         if move.what == "owner" and move.key.group != self.group.key:
             return []
-        return split(move, event)
+        changes = split(move, event)
+        return [change._replace(exit=self.exits.get(event.seq)) for change in changes]
 
     def _judge(self, at: int) -> None:
         episode = self.episode
@@ -85,6 +91,10 @@ class _Follower:
 
     def _take_change(self, change: Change, *, is_blind: bool) -> None:
         if is_causal(change, self.group):
+            is_next = find_trigger(change) is not None and not is_blind
+            if self.episode is not None and is_next and self.episode.is_done():
+                self.rows.append(self.episode.end("settled"))
+                self.episode = None
             self._begin_or_join(change, is_blind=is_blind)
         elif self.episode is not None and change.what == "owner":
             self.episode.see_owner(change)

@@ -33,7 +33,7 @@ class Run:
     def take(self, event: Event, state: State | None, alive: Iterable[State]) -> None:
         """A delete ended `state`; `alive` are all states that stand after it."""
         is_unread = state is None or state.session is None
-        if event.origin != "watch" or (is_unread and not _is_ephemeral(event)):
+        if event.origin not in ("watch", "txnlog") or (is_unread and not _is_ephemeral(event)):
             self.break_off()
             return
         if state is None or state.session is None:
@@ -50,7 +50,7 @@ class Run:
             return
         for closed in self.ended:
             if closed.row["ended_by"] == "deleted":
-                closed.row["ended_by"] = "session_closed"
+                closed.row["ended_by"] = "session_ended"
 
 
 def _is_ephemeral(event: Event) -> bool:

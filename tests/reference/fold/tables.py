@@ -12,11 +12,12 @@ from tests.reference.fold import admin_operations, configs
 from tests.reference.fold.admin_operations import AdminOperations
 from tests.reference.fold.configs import Configs
 from tests.reference.fold.controllers import Controllers
+from tests.reference.fold.exits import tell_exits
 from tests.reference.fold.frames import Frames
 from tests.reference.fold.gaps import Gaps
 from tests.reference.fold.intervals import Intervals
 from tests.reference.fold.kafka_groups import KafkaGroups
-from tests.reference.fold.keys import place_of
+from tests.reference.fold.keys import ZNODE_TABLES, place_of
 from tests.reference.fold.runs import Run
 from tests.reference.fold.states import State
 from zklake.events.envelope import Event
@@ -45,7 +46,6 @@ KEYS: dict[str, tuple[str, ...]] = {
     "log_gaps": ("gap_id",),
     "znode_events": ("seq",),
 }
-_INTERVALS = tuple(KEYS)[:7]
 
 
 def fold_events(events: Iterable[Event]) -> Tables:
@@ -72,7 +72,7 @@ class ClusterFold:
     """All tables of one cluster."""
 
     def __init__(self) -> None:
-        self.intervals = {table: Intervals(table) for table in _INTERVALS}
+        self.intervals = {table: Intervals(table) for table in KEYS if table in ZNODE_TABLES}
         names = ("consumer_membership", "ownership_history", "consumer_offsets")
         self.kafka_groups = KafkaGroups(*(self.intervals[name] for name in names))
         self.controllers = Controllers()
@@ -82,6 +82,8 @@ class ClusterFold:
         self.frames = Frames()
         self.run = Run()
         self.records: list[Row] = []
+        # What tell_exits looks back on.
+        self.events: list[Event] = []
         self._folded: set[tuple[Any, ...]] = set()
         self._minutes: set[int] = set()
 
@@ -93,6 +95,7 @@ class ClusterFold:
         tables["controller"] = [state.row for state in self.controllers.states]
         tables["config_history"] = [state.row for state in self.configs.states]
         tables["admin_operations"] = [state.row for state in self.operations.states]
+        tell_exits(tables, self.events)
         return {**tables, "log_gaps": self.gaps.rows, "znode_events": self.records}
 
     def take(self, event: Event) -> None:
@@ -104,6 +107,7 @@ class ClusterFold:
         if identity in self._folded:
             return
         self._folded.add(identity)
+        self.events.append(event)
         self._record(event)
         self._pass_run(event)
         self._fold(event)

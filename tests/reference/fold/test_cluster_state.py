@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.reference.fold.script import Script
 from tests.reference.fold.test_values import OPEN
 
@@ -89,3 +91,33 @@ def test_of_rights_and_tokens_only_the_hash_shows_a_change() -> None:
         "valid_from_at": 2000,
         **OPEN,
     }
+
+
+def test_of_a_migration_that_goes_on_a_row_a_minute_is_kept() -> None:
+    def tell(offset: int, epoch: int = 2) -> str:
+        says = {"kraft_controller_id": 3000, "kraft_controller_epoch": epoch}
+        return json.dumps(
+            {"version": 0, **says, "kraft_metadata_offset": offset, "kraft_metadata_epoch": 1}
+        )
+
+    log = Script().say("create", "migration", "/migration", data=tell(-1), czxid=9, ctime=60_000)
+    writes = (
+        (-1, 2, 61),
+        (5, 2, 62),
+        (6, 2, 63),
+        (7, 2, 119),
+        (8, 2, 120),
+        (9, 2, 121),
+        (9, 3, 122),
+    )
+    for version, (offset, epoch, second) in enumerate(writes, 1):
+        written = {"version": version, "mtime": second * 1000, "czxid": 9}
+        log.say("set", "migration", "/migration", data=tell(offset, epoch), **written)
+    columns = ("kraft_metadata_offset", "kraft_controller_epoch", "unseen_versions", "ended_by")
+    assert log.rows("cluster_state", *columns) == [
+        (-1, 2, 0, "changed"),
+        (-1, 2, 0, "changed"),
+        (5, 2, 0, "changed"),
+        (8, 2, 2, "changed"),
+        (9, 3, 1, None),
+    ]

@@ -41,7 +41,7 @@ def test_a_reign_and_the_time_after_it() -> None:
         "valid_to_at_min": None,
         "is_clamped": False,
         "is_open": False,
-        "ended_by": "session_closed",
+        "ended_by": "session_ended",
         "closed_on": "1970-01-01",
     }
     empty = dict.fromkeys(

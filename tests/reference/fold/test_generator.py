@@ -71,7 +71,7 @@ def test_every_way_to_end_comes_up_in_every_table(tables: Tables) -> None:
     for table in (*INTERVALS, "controller"):
         expected = set(common)
         if table not in PERSISTENT:
-            expected.add("session_closed")
+            expected.add("session_ended")
         if table == "broker_membership":
             expected.add("migrated")
         assert {row["ended_by"] for row in tables[table]} == expected, table

@@ -31,7 +31,7 @@ def ends(log: Script) -> list[str | None]:
 
 def test_all_ephemerals_of_a_session_leave_together() -> None:
     log = join().say("delete", *OWNERS[1]).say("delete", *MEMBER).say("delete", *OWNERS[0])
-    assert ends(log) == ["session_closed"] * 3
+    assert ends(log) == ["session_ended"] * 3
 
 
 def test_an_ephemeral_that_nobody_could_read_breaks_no_run() -> None:
@@ -39,43 +39,43 @@ def test_an_ephemeral_that_nobody_could_read_breaks_no_run() -> None:
     log = join().say("create", *unread, fidelity="superseded")
     log.say("delete", *MEMBER).say("delete", *OWNERS[0])
     log.say("delete", *unread).say("delete", *OWNERS[1])
-    assert ends(log) == ["session_closed"] * 4
+    assert ends(log) == ["session_ended"] * 4
 
 
 def test_a_release_is_no_session_close() -> None:
     log = join().say("delete", *OWNERS[0]).say("delete", *OWNERS[1])
     assert ends(log) == ["deleted", "deleted", None]
     log.say("set", "offset", "/consumers/g/offsets/t/0", data="1").say("delete", *MEMBER)
-    assert ends(log) == ["deleted", "deleted", "session_closed"]
+    assert ends(log) == ["deleted", "deleted", "session_ended"]
 
 
-@pytest.mark.parametrize(("pause_ms", "word"), [(499, "session_closed"), (500, "deleted")])
+@pytest.mark.parametrize(("pause_ms", "word"), [(499, "session_ended"), (500, "deleted")])
 def test_a_run_is_over_after_half_a_second(pause_ms: int, word: str) -> None:
     log = join().say("delete", *OWNERS[0], at=9000).beat(9000 + pause_ms)
     at_ms = 9000 + pause_ms
     log.say("delete", *OWNERS[1], at=at_ms).say("delete", *MEMBER, at=at_ms)
-    assert ends(log) == [word, "session_closed", "session_closed"]
+    assert ends(log) == [word, "session_ended", "session_ended"]
 
 
 def test_a_hole_breaks_a_run() -> None:
     log = join().say("delete", *OWNERS[0]).hole(2)
     log.say("delete", *OWNERS[1]).say("delete", *MEMBER)
-    assert ends(log) == ["deleted", "session_closed", "session_closed"]
+    assert ends(log) == ["deleted", "session_ended", "session_ended"]
 
 
 @pytest.mark.parametrize("op", ["unreadable", "create", "read"])
 def test_any_other_event_breaks_a_run(op: str) -> None:
     log = join().say("delete", *OWNERS[0]).say(op, "unknown", "/x")  # type: ignore[arg-type]
     log.say("delete", *OWNERS[1]).say("delete", *MEMBER)
-    assert ends(log) == ["deleted", "session_closed", "session_closed"]
+    assert ends(log) == ["deleted", "session_ended", "session_ended"]
 
 
 def test_another_session_breaks_a_run_and_begins_its_own() -> None:
     log = join().say("create", *BROKER, data="h-1:h:1", ephemeral_owner=6)
     log.say("delete", *OWNERS[0]).say("delete", *BROKER)
     log.say("delete", *OWNERS[1]).say("delete", *MEMBER)
-    assert ends(log) == ["deleted", "session_closed", "session_closed"]
-    assert log.rows("broker_membership", "ended_by") == ["session_closed"]
+    assert ends(log) == ["deleted", "session_ended", "session_ended"]
+    assert log.rows("broker_membership", "ended_by") == ["session_ended"]
 
 
 def test_only_what_a_watch_told_can_be_a_session_close() -> None:
@@ -100,8 +100,8 @@ def test_a_controller_dies_with_its_broker() -> None:
     log = Script(step_ms=100).say("create", *BROKER, data="h-1:h:1", ephemeral_owner=5)
     log.say("create", *CONTROLLER, data=REIGN, ephemeral_owner=5, czxid=9)
     log.say("delete", *CONTROLLER).say("delete", *BROKER)
-    assert log.rows("broker_membership", "ended_by") == ["session_closed"]
-    assert log.rows("controller", "ended_by") == ["session_closed", None]
+    assert log.rows("broker_membership", "ended_by") == ["session_ended"]
+    assert log.rows("controller", "ended_by") == ["session_ended", None]
 
 
 def test_a_broker_that_leaves_under_a_kraft_controller_has_migrated() -> None:
@@ -115,7 +115,7 @@ def test_a_broker_that_leaves_under_a_kraft_controller_has_migrated() -> None:
     log.say("delete", *BROKER).say("delete", "broker", "/brokers/ids/2", origin="resync")
     log.say("delete", "broker", "/brokers/ids/3").say("delete", *MEMBER)
     assert log.rows("broker_membership", "ended_by") == ["migrated"] * 3
-    assert log.rows("consumer_membership", "ended_by") == ["session_closed"]
+    assert log.rows("consumer_membership", "ended_by") == ["session_ended"]
 
 
 def test_it_is_the_controller_at_that_seq_that_counts() -> None:
@@ -123,4 +123,4 @@ def test_it_is_the_controller_at_that_seq_that_counts() -> None:
     log = Script(step_ms=100).say("create", *BROKER, data="h-1:h:1", ephemeral_owner=5)
     log.say("delete", *BROKER).say("create", *CONTROLLER, data=kraft, czxid=9)
     log.say("create", *BROKER, data="h-1:h:1").say("delete", *CONTROLLER).say("delete", *BROKER)
-    assert log.rows("broker_membership", "ended_by") == ["session_closed", "deleted"]
+    assert log.rows("broker_membership", "ended_by") == ["session_ended", "deleted"]

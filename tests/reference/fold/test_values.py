@@ -43,6 +43,8 @@ def test_a_broker_of_0_7() -> None:
             "registered_at": None,
             "session": 5,
             "broker_epoch": 7,
+            "exit": None,
+            "exit_evidence": None,
             "czxid": 7,
             "znode_version": 0,
             "fidelity": "exact",

@@ -13,6 +13,7 @@ from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
 from streaming.fold.group_fold import GroupFold
 from streaming.fold.group_folds import GroupFolds, LateStart
+from streaming.fold.lag.fold import LagFold
 from streaming.log.continuity import Entry
 from zklake.events.envelope import Event
 
@@ -35,20 +36,22 @@ MakeMachine = Callable[[Stop], GroupFold]
 Contexts = dict[int, Context]
 
 
-class _Recorder:
-    """Stands where the folds of groups do, and remembers what they would be told."""
+class _Recorder(GroupFolds):
+    """The folds of groups, that also remember what they are told."""
 
     def __init__(self) -> None:
+        super().__init__(ClusterState(), [LagFold("c")])
         self.contexts: Contexts = {}
 
     def apply(self, event: Event, context: Context) -> None:
         self.contexts[event.seq] = context
+        super().apply(event, context)
 
 
 def find_contexts(events: list[Event]) -> Contexts:
     """What the walk knows of each event of a log, with all its heartbeats, by seq."""
     fold, recorder = ClusterFold(events[0].cluster), _Recorder()
-    fold.group_folds = recorder  # type: ignore[assignment]
+    fold.group_folds = recorder
     fold.walk(Entry(event, 0) for event in events)
     fold.finish()
     return recorder.contexts
@@ -118,8 +121,8 @@ def stream(
 def _begin_anew(
     cluster: str, events: list[Event], make: MakeMachine, lake: Lake, contexts: Contexts
 ) -> GroupFolds:
-    """From what is written, as of the table that is behind."""
-    seq = min(lake.seqs.values())
+    """From what is written, as of the table that is behind; of one fold's that is the last."""
+    seq = [*lake.seqs.values()][-1]
     past = [event for event in events if event.seq <= seq]
     rows, seqs = lake.rows(), dict(lake.seqs)
     late_start = LateStart(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from tests.streaming.fold import group_life, kafka_life
+from tests.streaming.fold import group_life, kafka_life, leader_life
 from tests.streaming.fold.cluster import Cluster, Step
 from tests.streaming.fold.lateness import delay
 from zklake.events.envelope import Event, Frame, Gap, Op
@@ -23,7 +23,7 @@ def generate(seed: int, name: str, length: int) -> list[Event]:
     """A log of about so many records, in order of seq, each once."""
     cluster = Cluster(Random(f"machines/{seed}"), name)
     _open_log(cluster)
-    steps = (*group_life.STEPS, *kafka_life.STEPS, *STEPS)
+    steps = (*group_life.STEPS, *kafka_life.STEPS, *leader_life.STEPS, *STEPS)
     while len(cluster.events) < length:
         _pass_time(cluster)
         _pick(cluster, steps)(cluster)

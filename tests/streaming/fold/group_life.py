@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+from tests.reference.fold.range_assignment import find_assignment
+from tests.reference.fold.things import Member, Topic
 from tests.reference.fold.topic_steps import dump
 from tests.streaming.fold.cluster import Cluster, Step
 
@@ -79,6 +83,8 @@ def leave(cluster: Cluster) -> None:
     path = cluster.dice.choice(paths)
     group = path.split("/")[2]
     doomed = cluster.ephemerals(cluster.tree[path].owner)
+    if cluster.chance(0.5):
+        _commit_last(cluster, doomed)
     if cluster.chance(0.15):
         doomed = [path]
     elif cluster.chance(0.5):
@@ -87,6 +93,23 @@ def leave(cluster: Cluster) -> None:
     for each in doomed:
         cluster.delete(each, zxid)
     _react(cluster, group)
+
+
+def _commit_last(cluster: Cluster, doomed: list[str]) -> None:
+    """A clean stop: it commits what it owns, and goes."""
+    for path in doomed:
+        parts = path.split("/")
+        if parts[3] == "owners":
+            _, end = cluster.logs.get((parts[4], int(parts[5])), (0, 9))
+            _write_offset(cluster, "/".join([*parts[:3], "offsets", *parts[4:]]), b"%d" % end)
+    cluster.pass_time(cluster.dice.choice((0, 20, 300, 950, 1_500, 2_500)))
+
+
+def _write_offset(cluster: Cluster, path: str, data: bytes) -> None:
+    if path in cluster.tree:
+        cluster.write(path, data)
+    else:
+        cluster.create("offset", path, data)
 
 
 def rebalance(cluster: Cluster) -> None:
@@ -106,7 +129,28 @@ def _react(cluster: Cluster, group: str) -> None:
             if path.split("/")[2] == group:
                 cluster.delete(path)
         cluster.pass_time(cluster.dice.choice((0, 10, 90)))
-        _claim_shares(cluster, group, members)
+        if cluster.chance(0.6):
+            _claim_ranges(cluster, group, members)
+        else:
+            _claim_shares(cluster, group, members)
+
+
+def _claim_ranges(cluster: Cluster, group: str, members: list[str]) -> None:
+    """What Kafka's formula gives, where anybody can say."""
+    known = {path.rsplit("/", 1)[1]: _read_member(cluster.tree[path].data) for path in members}
+    sessions = {path.rsplit("/", 1)[1]: cluster.tree[path].owner for path in members}
+    topics = {
+        topic: Topic(0, 0, "create", 0, tuple(p for _, p in cluster.partitions(topic)), 0)
+        for topic in cluster.topics()
+    }
+    for (topic, partition), thread in (find_assignment(known, topics) or {}).items():
+        path = f"/consumers/{group}/owners/{topic}/{partition}"
+        cluster.create("owner", path, thread.encode(), sessions[thread.rsplit("-", 1)[0]])
+
+
+def _read_member(data: bytes | None) -> Member:
+    said = {} if data == b"?" else json.loads(data or b"{}")
+    return Member(0, 0, "create", 0, said.get("pattern"), said.get("subscription"), None)
 
 
 def _claim_shares(cluster: Cluster, group: str, members: list[str]) -> None:
@@ -157,10 +201,7 @@ def commit_fast(cluster: Cluster) -> None:
         count = cluster.dice.randrange(10, 30)
         for offset in range(end - count, end):
             data = b"%d" % max(0, offset + cluster.dice.choice((0, 0, 0, -3)))
-            if path in cluster.tree:
-                cluster.write(path, data)
-            else:
-                cluster.create("offset", path, data)
+            _write_offset(cluster, path, data)
             cluster.pass_time(cluster.dice.choice((0, 20, 60, 300)))
 
 

@@ -8,6 +8,7 @@ from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
 from streaming.fold.frames import Closure
 from streaming.fold.lag.fold import LagFold
+from streaming.fold.lag.status import Thresholds
 from streaming.fold.row import Row
 from zklake.events.envelope import Event, Gap, Op, Stat
 from zklake.events.samples import (
@@ -38,8 +39,8 @@ class LagLog:
         self.zxid = 100
         self.now_ms = BIRTH_MS
         self.events: list[Event] = []
-        self.closed: dict[str, list[Row]] = {"log_ends": [], "offset_lag": []}
-        self.open: dict[str, list[Row]] = {"log_ends": [], "offset_lag": []}
+        self.closed: dict[str, list[Row]] = {table: [] for table in LagFold.tables}
+        self.open: dict[str, list[Row]] = {table: [] for table in LagFold.tables}
 
     def at(self, seconds: float) -> LagLog:
         self.now_ms = BIRTH_MS + round(seconds * 1000)
@@ -85,8 +86,18 @@ class LagLog:
         path = f"/consumers/{group}/owners/{topic}/0"
         return self.znode("create", path, "owner", owner, czxid=self.zxid, ephemeral_owner=7)
 
-    def release(self, group: str, topic: str = "t") -> int:
-        return self.say("delete", path=f"/consumers/{group}/owners/{topic}/0", kind="owner")
+    def release(self, group: str, topic: str = "t", *, session_ended: bool = False) -> int:
+        context = Context(closes_session=session_ended)
+        return self.say(
+            "delete", context, path=f"/consumers/{group}/owners/{topic}/0", kind="owner"
+        )
+
+    def state_of(self, topic: str, leader: int, isr: int = 1, op: Op = "set") -> int:
+        data = (
+            f'{{"version":1,"leader":{leader},"leader_epoch":1,"controller_epoch":1,"isr":[{isr}]}}'
+        )
+        path = f"/brokers/topics/{topic}/partitions/0/state"
+        return self.znode(op, path, "partition_state", data, czxid=60, version=self.seq)
 
     def commit(self, group: str, offset: int | None, topic: str = "t", **fields: Any) -> int:
         said = Commit(group, topic, 0, offset, **fields)
@@ -177,9 +188,9 @@ def seconds(at_ms: int | None) -> float | None:
     return None if at_ms is None else (at_ms - BIRTH_MS) / 1000
 
 
-def working() -> LagLog:
+def working(thresholds: Thresholds | None = None) -> LagLog:
     """A group that has read and committed all there is, at 0 s."""
-    log = LagLog()
+    log = LagLog(LagFold("c", thresholds))
     log.topic("t")
     log.join("g")
     log.claim("g")

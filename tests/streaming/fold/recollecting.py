@@ -15,7 +15,7 @@ def recollect(stop: Stop) -> Recollection:
     bases = [e.seq for e in rounds if e.log_ends.round.is_base]  # type: ignore[union-attr]
     after_seq = max((e.log_ends.round.after_seq for e in rounds), default=None)  # type: ignore[union-attr]
     tables = fold_events(past)
-    ends = ("deleted", "recreated", "resync")
+    goes_on = (None, "changed", "unreadable")
     offsets = [
         row
         for row in tables["consumer_offsets"]
@@ -24,6 +24,7 @@ def recollect(stop: Stop) -> Recollection:
     return Recollection(
         seq=seq,
         lag_seq=stop.seqs["offset_lag"],
+        pause_seq=stop.seqs["consumption_pauses"],
         round_seq=rounds[-1].seq if rounds else None,
         base_seq=bases[-1] if bases else None,
         after_seq=after_seq,
@@ -31,10 +32,5 @@ def recollect(stop: Stop) -> Recollection:
         curve_rows=[row for row in stop.rows["log_ends"] if not row["is_open"]],
         lag_rows=[row for row in stop.rows["offset_lag"] if row["is_open"]],
         offset_rows=offsets,
-        owner_rows=[
-            row
-            for row in tables["ownership_history"]
-            if after_seq is not None and not row["is_open"] and row["valid_to_seq"] > after_seq
-        ],
-        topic_rows=[row for row in tables["topics"] if row["ended_by"] in ends],
+        topic_rows=[row for row in tables["topics"] if row["ended_by"] not in goes_on],
     )

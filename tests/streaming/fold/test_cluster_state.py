@@ -42,9 +42,9 @@ def test_members_owners_and_topics_come_and_go() -> None:
     log.leave("g_a", 0, 1)
     log.drop_topic("t")
     assert told(log)[4:] == [
-        ("member_left", "session_closed"),
-        ("owner_released", "session_closed"),
-        ("owner_released", "session_closed"),
+        ("member_left", "session_ended"),
+        ("owner_released", "session_ended"),
+        ("owner_released", "session_ended"),
         ("topic_deleted", "event"),
     ]
     assert follow(log)[0] == ClusterState()

@@ -15,9 +15,13 @@ import pytest
 from streaming.fold.cluster_state import ClusterState
 from streaming.fold.group_fold import GroupFold
 from streaming.fold.lag.fold import LagFold
+from streaming.fold.lag.status import Thresholds
 from streaming.fold.rebalances.fold import RebalanceFold
 from tests.reference.fold import generator
+from tests.reference.fold.exits import find_exits
+from tests.reference.fold.lag_status import Limits
 from tests.reference.fold.offset_lag import fold_lag
+from tests.reference.fold.pauses import fold_pauses
 from tests.reference.fold.presence import Moment, follow
 from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
@@ -60,7 +64,9 @@ def fold(name: str) -> Log:
     found = generate(int(name[1:]), name, length)
     events = list({event.seq: event for event in reversed(found)}.values())[::-1]
     moments = follow(keep(events), find_session_closes(events))
-    tables = {**fold_lag(moments), "rebalances": fold_rebalances(moments)}
+    exits = find_exits(fold_events(events), keep(events), moments)
+    tables = {**fold_lag(moments), "rebalances": fold_rebalances(moments, exits)}
+    tables["consumption_pauses"] = fold_pauses(moments, tables["offset_lag"])
     return Log(keep(events), find_contexts(events), moments, tables)
 
 
@@ -75,14 +81,25 @@ def find_session_closes(events: list[Event]) -> set[int]:
         row["valid_to_seq"]
         for rows in fold_events(events).values()
         for row in rows
-        if row.get("ended_by") == "session_closed"
+        if row.get("ended_by") == "session_ended"
     }
 
 
 def sort_rows(rows: Iterable[Row]) -> list[Row]:
     plain = [{name: row[name] for name in sorted(row) if name not in _UNSEEN} for row in rows]
+    return sorted(plain, key=_find_place)
+
+
+def _find_place(row: Row) -> tuple[Any, ...]:
+    """A round in which two brokers answer for a partition begins, and may end, two rows of it."""
     names = ("coordinator", "group_id", "topic", "partition")
-    return sorted(plain, key=lambda r: (*(str(r.get(n)) for n in names), r["valid_from_seq"]))
+    ties = ("valid_to_seq", "log_end_offset", "log_start_offset", "broker_id")
+    return (
+        *(str(row.get(name)) for name in names),
+        row["valid_from_seq"],
+        row["is_open"],
+        *(str(row.get(name)) for name in ties),
+    )
 
 
 def is_alike(mine: Any, theirs: Any) -> bool:
@@ -157,12 +174,38 @@ def test_lag_is_that_of_the_reference(log: Log, stops: bool) -> None:
     assert compare(log, make_lag, LagFold.tables, stops) == []
 
 
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("most", [0, 2])
+def test_lag_is_that_of_the_reference_where_rounds_change_too_much(
+    log: Log, most: int, stops: bool
+) -> None:
+    tables = fold_lag(log.moments, Limits(points_per_round=most))
+    tables["consumption_pauses"] = fold_pauses(log.moments, tables["offset_lag"])
+    rules = Thresholds(points_per_round=most)
+
+    def make(stop: Stop) -> GroupFold:
+        if not stop.seqs:
+            return LagFold(stop.cluster, rules)
+        return LagFold.recall(stop.cluster, rules, stop.cluster_state, recollect(stop))
+
+    crowded = log._replace(tables=tables)
+    assert compare(crowded, make, LagFold.tables, stops) == []
+
+
 def compare(log: Log, make: MakeMachine, tables: Sequence[str], stops: bool) -> list[str]:
     """In which tables the fold differs from the reference, and how."""
     dice = Random(f"{stops}/{log.events[0].cluster}")
     got = stream(log.events, log.contexts, make, tables, dice, stops=stops)
     said = {t: explain(sort_rows(got[t]), sort_rows(log.tables[t])) for t in tables}
     return [f"{table}: {difference}" for table, difference in said.items() if difference]
+
+
+def test_the_logs_have_rows_that_go_on_where_rounds_change_too_much() -> None:
+    logs = (fold(name).moments for name in LOGS if name.startswith("g"))
+    tables = [fold_lag(moments, Limits(points_per_round=0)) for moments in logs]
+    assert any(row["points"] > 2 for each in tables for row in each["offset_lag"])
+    ends = (row for each in tables for row in each["log_ends"])
+    assert any(row["log_end_offset_last"] != row["log_end_offset"] for row in ends)
 
 
 def test_topics_of_kafkas_groups_grow() -> None:
@@ -187,8 +230,12 @@ def test_topics_of_kafkas_groups_grow() -> None:
         ("offset_lag", "ended_by", {None, "changed", "deleted", "resync"}),
         ("log_ends", "ended_by", {None, "changed", "deleted", "resync", "recreated"}),
         ("log_ends", "error", {None, "OUT_OF_RANGE", "NOT_LEADER_FOR_PARTITION"}),
+        ("consumption_pauses", "held", {"leader_away", "unowned", "owner_crashed"}),
+        ("consumption_pauses", "held", {"owner_stuck", "unknown"}),
+        ("consumption_pauses", "ended_by", {None, "progress", "emptied", "deleted"}),
+        ("consumption_pauses", "reason", {None, "gap", "no_log_end"}),
         ("rebalances", "outcome", {"settled", "failed", "ongoing"}),
-        ("rebalances", "trigger", {"member_joined", "member_left", "session_expired"}),
+        ("rebalances", "trigger", {"member_joined", "member_left", "session_ended"}),
         ("rebalances", "trigger", {"partitions_added", "topic_changed", "topic_matched"}),
         ("rebalances", "trigger", {"owner_released", "unknown"}),
     ],

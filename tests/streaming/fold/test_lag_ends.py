@@ -1,12 +1,14 @@
-"""log_ends: what rounds say, one row a minute at most."""
+"""log_ends: what rounds say, each in a row of its own, unless there are too many."""
 
 from __future__ import annotations
 
 from streaming.fold.changes import GroupKey
+from streaming.fold.lag.fold import LagFold
+from streaming.fold.lag.status import Thresholds
 from tests.streaming.fold.lag_log import LagLog, seconds, working
 
 
-def test_values_within_a_minute_are_one_row_but_the_first_of_all() -> None:
+def test_a_row_never_says_what_was_learned_after_it_began() -> None:
     log = LagLog()
     log.topic("t")
     log.at(5).round({"t": 10}, is_base=True)
@@ -15,14 +17,43 @@ def test_values_within_a_minute_are_one_row_but_the_first_of_all() -> None:
     log.at(35).round()
     row = log.ends()
     assert (row["log_end_offset"], seconds(row["sampled_at"])) == (30, 25)
-    assert (seconds(row["confirmed_at"]), seconds(row["valid_from_at"])) == (35, 15)
+    assert (seconds(row["confirmed_at"]), seconds(row["valid_from_at"])) == (35, 25)
     assert row["seen_seq"] == log.seq
     log.at(65).round({"t": 40})
     told = [
-        (old["log_end_offset"], old["ended_by"], seconds(old["valid_to_at"]))
+        (old["log_end_offset"], seconds(old["valid_from_at"]), seconds(old["valid_to_at"]))
         for old in log.ended("log_ends")
     ]
-    assert told == [(10, "changed", 15), (30, "changed", 65)]
+    assert told == [(10, 5, 15), (20, 15, 25), (30, 25, 65)]
+
+
+def test_where_a_round_moves_too_many_logs_rows_go_on_within_their_minute() -> None:
+    log = LagLog(LagFold("c", Thresholds(points_per_round=1)))
+    log.round({"t": 10, "u": 10}, is_base=True)
+    log.at(10).round({"t": 20})
+    log.at(20).round({"t": 30, "u": 30})
+    log.at(30).round({"t": 30, "u": 35})
+    log.at(40).round({"t": 40, "u": 40})
+    row = log.ends("u")
+    assert (row["log_end_offset"], row["log_end_offset_last"]) == (35, 40)
+    assert (seconds(row["valid_from_at"]), seconds(row["sampled_at_last"])) == (30, 40)
+    assert (seconds(row["confirmed_at"]), seconds(row["confirmed_at_last"])) == (30, 40)
+    told = [
+        (old["topic"], old["log_end_offset"], old["log_end_offset_last"])
+        for old in log.ended("log_ends")
+    ]
+    # t at 20 s goes on from 20; at 30 s only u moves, and begins a row.
+    assert told == [("t", 10, 10), ("u", 10, 30)]
+    assert (log.ends()["log_end_offset"], log.ends()["log_end_offset_last"]) == (20, 40)
+    log.at(60).round({"t": 50, "u": 50})
+    assert [log.ends(topic)["log_end_offset"] for topic in ("t", "u")] == [50, 50]
+
+
+def test_a_log_that_went_back_is_another_row_in_any_case() -> None:
+    log = LagLog(LagFold("c", Thresholds(points_per_round=0)))
+    log.round({"t": 100}, is_base=True)
+    log.at(10).round({"t": 40})
+    assert [row["log_end_offset_last"] for row in log.ended("log_ends")] == [100]
 
 
 def test_a_moving_log_start_does_not_make_the_end_look_new() -> None:
@@ -35,7 +66,7 @@ def test_a_moving_log_start_does_not_make_the_end_look_new() -> None:
     log.at(300).round(errors={"t": "LEADER_NOT_AVAILABLE"})
     log.at(400).round({"t": 10}, start=7)
     assert seconds(log.ends()["sampled_at"]) == 0
-    assert [row["log_end_offset"] for row in log.ended("log_ends")] == [10, 10, 10, None]
+    assert [row["log_end_offset"] for row in log.ended("log_ends")] == [10, 10, 10, 10, None]
 
 
 def test_a_smaller_end_is_another_row_at_once() -> None:
@@ -157,6 +188,7 @@ def test_a_marker_moves_also_while_nothing_is_sampled() -> None:
     log.offset("g", 5)
     taken = log.fold.take(idle=True)
     assert {table: (one.open_rows, one.seq) for table, one in taken.items()} == {
+        "consumption_pauses": ([], 2),
         "offset_lag": ([], 2),
         "log_ends": ([], 2),
     }

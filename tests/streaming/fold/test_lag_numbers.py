@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from streaming.fold.lag.status import Thresholds
 from streaming.fold.row import Row
 from tests.streaming.fold.lag_log import LagLog, seconds, working
 
@@ -146,9 +147,12 @@ def test_the_second_end_tells_the_time() -> None:
     known = (10.0, 10.0, "interpolated")
     assert tell(log.lag(), "lag_seconds", "lag_seconds_error", "lag_quality") == known
     log.at(20).round({"t": 120})
-    # From 100, last seen at 0 s, to 120, seen at 20 s: 110 is no longer known.
-    known = (20.0, 20.0, "interpolated")
+    # From 100, last seen at 0 s, to 120, seen at 20 s, by way of 110.
+    known = (20.0, 10.0, "interpolated")
     assert tell(log.lag(), "lag_seconds", "lag_seconds_error", "lag_quality") == known
+    log.at(30).round({"t": 130})
+    # Of a minute only the last stays: 110 is no longer known, nor will be 120.
+    assert tell(log.lag(), "lag_seconds", "lag_seconds_error") == (30.0, 20.0)
 
 
 def test_a_first_sample_tells_no_time() -> None:
@@ -192,11 +196,49 @@ def test_a_group_that_commits_to_both_shows_both() -> None:
     assert tell(log.lag(), "other_offset", "divergence") == (None, None)
 
 
-def test_one_row_a_minute_and_none_for_nothing() -> None:
+def test_a_row_never_says_what_was_learned_after_it_began() -> None:
+    """The first finding: at 10:36:28 the row said what was committed at 10:36:54."""
+    log = working()
+    said = []
+    for tick in range(1, 7):
+        log.at(10 * tick - 3).offset("g", 100 + 3 * tick)
+        log.at(10 * tick).round({"t": 100 + 10 * tick})
+        said.append(tell(log.lag(), "lag", "committed_offset", "log_end_offset"))
+        assert log.lag()["committed_at"] <= log.lag()["valid_from_at"]
+    assert said == [(7 * tick, 100 + 3 * tick, 100 + 10 * tick) for tick in range(1, 7)]
+    rows = [*log.ended(), log.lag()]
+    assert [tell(row, "lag", "committed_offset", "log_end_offset") for row in rows[1:]] == said
+    assert [seconds(row["valid_from_at"]) for row in rows] == [0, 10, 20, 30, 40, 50, 60]
+    alike = ("lag_min", "lag_max", "lag_last")
+    assert all({row["lag"]} == {row[name] for name in alike} for row in rows)
+
+
+def test_where_a_round_changes_too_much_rows_go_on_with_least_most_and_last() -> None:
+    log = working(Thresholds(points_per_round=0))
+    told = ((100, 214), (101, 294), (160, 312), (195, 312), (200, 330))
+    for tick, (committed, end) in enumerate(told, 1):
+        log.at(10 * tick - 3).offset("g", committed)
+        log.at(10 * tick).round({"t": end})
+    row = log.lag()
+    began = tell(row, "lag", "committed_offset", "log_end_offset", "valid_from_seq")
+    assert began[:3] == (0, 100, 100)
+    assert tell(row, "lag_min", "lag_max", "lag_last") == (0, 193, 130)
+    assert tell(row, "committed_offset_last", "log_end_offset_last", "points") == (200, 330, 6)
+    assert row["lag_mean"] is None
+    assert log.ended() == []
+    log.at(60).round({"t": 331})
+    (old,) = log.ended()
+    assert tell(old, "lag", "lag_max", "points") == (0, 193, 6)
+    assert old["lag_mean"] == pytest.approx(
+        sum(10 * lag for lag in (0, 114, 193, 152, 117, 130)) / 60
+    )
+
+
+def test_each_round_a_row_and_none_for_nothing() -> None:
     log = working()
     for tick in range(1, 13):
         log.at(10 * tick).round({"t": 100 + tick})
-    assert len(log.ended()) == 2
+    assert len(log.ended()) == 12
     log.offset("g", 112)
     log.at(125).round()
     log.at(180).round()

@@ -182,4 +182,4 @@ def test_each_change_of_status_is_a_row_of_its_own() -> None:
     log.at(30).round()
     log.lag()
     told = [(row["status"], seconds(row["valid_to_at"])) for row in log.ended()]
-    assert told == [("OK", 20), ("STOPPED", 30)]
+    assert told == [("OK", 10), ("OK", 20), ("STOPPED", 30)]

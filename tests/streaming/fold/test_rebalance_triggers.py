@@ -20,7 +20,7 @@ def test_a_session_that_ends_is_the_trigger_whatever_goes_first(owners_first: bo
     log.claim("g_a", 0, 1, 2, 3)
     row = only(log, skip=2)
     assert pick(row, "trigger", "trigger_member_id", "triggers") == [
-        *("session_expired", "g_b", ["session_expired"])
+        *("session_ended", "g_b", ["session_ended"])
     ]
     assert pick(row, "members_before", "members_after", "moved", "reacquired") == [2, 1, 2, 2]
 

@@ -142,7 +142,7 @@ def test_the_last_member_ends_it_at_once() -> None:
     ended, open_rows = fold(log)
     assert open_rows == []
     row = ended[1]
-    assert pick(row, "trigger", "members_before", "members_after") == ["session_expired", 1, 0]
+    assert pick(row, "trigger", "members_before", "members_after") == ["session_ended", 1, 0]
     assert pick(row, "outcome", "partitions", "left_unowned") == ["settled", 0, 4]
     assert len(fold(settle(log))[0]) == 2
 

@@ -115,7 +115,7 @@ def test_a_storm_is_one_rebalance_and_no_event_costs_the_whole_group() -> None:
     ended, open_rows = fold(log)
     assert open_rows == []
     assert [row["outcome"] for row in ended] == ["settled"]
-    assert [row["triggers"] for row in ended] == [["member_joined", "session_expired"]]
+    assert [row["triggers"] for row in ended] == [["member_joined", "session_ended"]]
     assert (ended[0]["members_before"], ended[0]["conflicts"]) == (0, 200)
     calls = count_calls(log)
     assert calls < 100 * len(log.events)

@@ -25,8 +25,10 @@ from streaming.lake.progress import read_progress
 from streaming.lake.writer import Mark
 from streaming.rebuild import check_names, rebuild
 from tests.delta_tables.readers import check_readers
+from tests.reference.fold.exits import find_exits
 from tests.reference.fold.generator import generate
 from tests.reference.fold.offset_lag import fold_lag
+from tests.reference.fold.pauses import fold_pauses
 from tests.reference.fold.presence import follow
 from tests.reference.fold.rebalances import fold_rebalances
 from tests.reference.fold.tables import fold_events
@@ -130,7 +132,9 @@ def expect(events: Sequence[Event]) -> dict[str, list[Row]]:
 def expect_of_groups(events: Sequence[Event]) -> dict[str, list[Row]]:
     told = tell_holes(events)
     moments = follow(keep(told), group_law.find_session_closes(told))
-    return {**fold_lag(moments), "rebalances": fold_rebalances(moments)}
+    exits = find_exits(fold_events(told), keep(told), moments)
+    tables = {**fold_lag(moments), "rebalances": fold_rebalances(moments, exits)}
+    return {**tables, "consumption_pauses": fold_pauses(moments, tables["offset_lag"])}
 
 
 def compare(kafka: Kafka, wanted: dict[str, list[Row]]) -> None:
@@ -145,7 +149,7 @@ def compare(kafka: Kafka, wanted: dict[str, list[Row]]) -> None:
 
 # Every table that a stream commits; the last is znode_events.
 # A log that says something of every table.
-SEED, LENGTH = 0, 140
+SEED, LENGTH = 61, 180
 VICTIMS = tuple(t.name for t in TABLES if t.name not in ("quarantine", "lag_rollups"))
 
 

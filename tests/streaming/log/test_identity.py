@@ -68,7 +68,7 @@ def test_a_kafka_that_is_away_is_said_soon() -> None:
         pytest.raises(LogError, match=f"topic t on {nowhere} cannot be read"),
     ):
         check_log(partition, Progress(), "/lake/c")
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60
 
 
 def test_an_accepted_log_is_read_from_its_beginning_and_seq_goes_on() -> None:

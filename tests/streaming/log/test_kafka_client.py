@@ -40,6 +40,35 @@ def test_sasl_and_a_ca(tmp_path: Path) -> None:
     }
 
 
+def test_kerberos_and_oauth_by_configuration() -> None:
+    kerberos = {
+        "sasl.mechanisms": "GSSAPI",
+        "sasl.kerberos.keytab": "/k.keytab",
+        "sasl.kerberos.principal": "zklake@EXAMPLE",
+    }
+    assert translate_options(kerberos) == {
+        "sasl.mechanism": "GSSAPI",
+        "sasl.kerberos.service.name": "kafka",
+        "sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required "
+        'useKeyTab="true" storeKey="true" keyTab="/k.keytab" principal="zklake@EXAMPLE";',
+    }
+    oauth = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.client.id": "zklake",
+        "sasl.oauthbearer.client.secret": "s",
+        "sasl.oauthbearer.token.endpoint.url": "https://h/token",
+    }
+    module = "org.apache.kafka.common.security.oauthbearer"
+    assert translate_options(oauth) == {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.token.endpoint.url": "https://h/token",
+        "sasl.login.callback.handler.class": f"{module}.OAuthBearerLoginCallbackHandler",
+        "sasl.jaas.config": f"{module}.OAuthBearerLoginModule required "
+        'clientId="zklake" clientSecret="s";',
+    }
+
+
 def test_a_client_certificate(tmp_path: Path) -> None:
     key = tmp_path / "key.pem"
     key.write_text(KEY)
@@ -62,7 +91,12 @@ def test_a_client_certificate(tmp_path: Path) -> None:
         ({"ssl.ca.location": "/"}, "want a PEM file"),
         ({"ssl.key.pem": KEY}, "need one another"),
         ({"ssl.key.pem": "BEGIN RSA PRIVATE KEY", "ssl.certificate.pem": "c"}, "openssl pkcs8"),
-        ({"sasl.mechanisms": "GSSAPI"}, "PLAIN or SCRAM-SHA-256"),
+        ({"sasl.mechanisms": "GSSAPI"}, "wants sasl.kerberos.keytab and"),
+        ({"sasl.mechanisms": "NTLM"}, "PLAIN or SCRAM-SHA-256"),
+        (
+            {"sasl.mechanisms": "OAUTHBEARER", "sasl.oauthbearer.client.secret": "canary"},
+            "wants sasl.oauthbearer.method = oidc",
+        ),
         ({"sasl.username": "u", "sasl.password": "canary"}, "sasl.mechanisms ="),
         ({"oauth.secret": "canary"}, "oauth.secret"),
     ],

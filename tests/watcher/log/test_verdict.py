@@ -21,6 +21,7 @@ from watcher.log.verdict import AbortNeeded, LostTrack, judge_delivery, judge_er
         # The broker may have given up our own transaction: the abort finds out.
         (KafkaError(KafkaError.INVALID_PRODUCER_EPOCH, txn_requires_abort=True), "abort"),
         (KafkaError(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, fatal=True), "refused"),
+        (KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, txn_requires_abort=True), "refused"),
         (KafkaError(KafkaError._STATE), "refused"),
         (KafkaError(KafkaError.INVALID_TXN_STATE, fatal=True), "lost"),
     ],

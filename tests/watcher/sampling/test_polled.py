@@ -5,7 +5,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
-from watcher.sampling.group_poll import read_commits
+from watcher.sampling.group_answers import read_commits
 from watcher.sampling.polled import Polled, PolledGroups
 from zklake.events.samples import Commit, GroupState
 
@@ -51,7 +51,7 @@ def answer(partition: int, offset: int, error: KafkaError | None = None) -> Any:
 
 def read(*answers: Any) -> Any:
     told: Any = SimpleNamespace(group_id="g", topic_partitions=answers)
-    return read_commits(told)
+    return dict(read_commits(told))
 
 
 def test_a_partition_that_could_not_be_told_keeps_its_commit() -> None:

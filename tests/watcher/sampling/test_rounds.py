@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from watcher.metrics import Numbers
+from watcher.metrics import WatcherMetrics
 from watcher.sampling.ends import Answer, Layout
 from watcher.sampling.requests import Answered, Asked
-from watcher.sampling.telling import Telling
+from watcher.sampling.round_writer import RoundWriter
 from zklake.events.samples import BrokerFailure, LogEnd, LogEnds, Round
 
 A, B, C = ("t", 0), ("t", 1), ("t", 2)
@@ -35,29 +35,29 @@ class Posted:
 
 def test_a_base_names_who_has_not_answered_yet() -> None:
     core: Any = Posted()
-    numbers = Numbers()
-    telling = Telling(core, numbers)
-    telling.tell_round(ASKED, LAYOUT, [ANSWER, FAILURE], {2})
+    metrics = WatcherMetrics()
+    rounds = RoundWriter(core, metrics)
+    rounds.emit_round(ASKED, LAYOUT, [ANSWER, FAILURE], {2})
     assert core.last.is_base
     assert core.last.brokers_answered == (1,)
     assert [each.broker_id for each in core.last.brokers_failed] == [3, 2]
     assert core.last.brokers_failed[1].reason == "no answer yet"
     # It may still answer.
-    assert numbers.counters["sample_broker_failures"] == 1
-    assert telling.silence.brokers == {3}
+    assert metrics.registry.get_sample_value("zklake_watcher_sample_broker_failures_total") == 1
+    assert rounds.silence.brokers == {3}
     late = Answered(ASKED, Answer(2, [LogEnd(*B, 2, 0, 6)]))
-    telling.tell_round(ASKED, LAYOUT, [late], {3})
+    rounds.emit_round(ASKED, LAYOUT, [late], {3})
     assert (core.last.is_base, core.last.brokers_failed) == (False, ())
     assert core.said[-1].partitions == (LogEnd(*B, 2, 0, 6),)
 
 
 def test_after_a_base_each_broker_tells_all() -> None:
     core: Any = Posted()
-    telling = Telling(core, Numbers())
+    rounds = RoundWriter(core, WatcherMetrics())
     late = Answered(ASKED, Answer(2, [LogEnd(*B, 2, 0, 6)]))
-    telling.tell_round(ASKED, LAYOUT, [ANSWER, late], set())
-    telling.start_over()
-    telling.tell_round(ASKED, LAYOUT, [ANSWER], {2})
+    rounds.emit_round(ASKED, LAYOUT, [ANSWER, late], set())
+    rounds.start_over()
+    rounds.emit_round(ASKED, LAYOUT, [ANSWER], {2})
     assert core.said[-1].partitions == (LogEnd(*A, 1, 0, 5),)
-    telling.tell_round(ASKED, LAYOUT, [late], set())
+    rounds.emit_round(ASKED, LAYOUT, [late], set())
     assert core.said[-1].partitions == (LogEnd(*B, 2, 0, 6),)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.watcher.simulation import Simulation
-from watcher.metrics import Numbers
+from watcher.metrics import WatcherMetrics
 from watcher.sampling import sampler as module
 from watcher.sampling.brokers import BrokersAway
 from watcher.sampling.ends import Answer, Layout
@@ -34,12 +34,16 @@ class Core:
         self.release = self.chronicle.release
         self.release.take()
         self.has_room = True
-        self.numbers = Numbers()
+        self.metrics = WatcherMetrics()
         self.handover = Handover(self.inbox, lambda: self.release.meta.seq, lambda: self.has_room)
+
+    def count(self, name: str) -> float:
+        """A counter as it is scraped."""
+        return self.metrics.registry.get_sample_value(f"zklake_watcher_{name}_total") or 0
 
     def make(self, find_bootstrap: Callable[[], str | None]) -> Sampler:
         plan = Plan(0.2, 60, None, {}, Names(), Names())
-        return Sampler(plan, find_bootstrap, self.handover, self.numbers)
+        return Sampler(plan, find_bootstrap, self.handover, self.metrics)
 
     def wait_for_round(self, seconds: float = 10) -> Round:
         """Work off the inbox until a round stands in the log."""
@@ -93,8 +97,8 @@ def test_no_broker_answers(core: Core, mute: str, kind: str) -> None:
     assert said.reason
     assert again.reason
     assert again.after_seq > said.after_seq
-    assert core.numbers.counters["sample_rounds"] >= 1
-    assert "sample_failures" not in core.numbers.counters
+    assert core.count("sample_rounds") >= 1
+    assert core.count("sample_failures") == 0
 
 
 class Cluster:
@@ -122,7 +126,9 @@ class Cluster:
         self.groups.append(bootstrap)
         taken = Taken([], []), GroupReading("offsets_topic")
         return SimpleNamespace(
-            take=lambda *_: taken, close=lambda: self.closed.append(bootstrap), say_all=lambda: None
+            take=lambda *_: taken,
+            close=lambda: self.closed.append(bootstrap),
+            emit_all=lambda: None,
         )
 
 
@@ -140,7 +146,7 @@ def test_brokers_that_moved_are_asked_where_they_are_now(
     assert [core.wait_for_round().reason for _ in range(2)] == [None, None]
     assert cluster.groups == ["old:9092"]
     cluster.address = "new:9092"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while core.wait_for_round().reason is not None or len(cluster.groups) == 1:
         assert time.monotonic() < deadline
     sampler.close()
@@ -150,7 +156,7 @@ def test_brokers_that_moved_are_asked_where_they_are_now(
 
 def test_client_options_that_librdkafka_refuses_are_a_reason_too(core: Core) -> None:
     plan = Plan(0.2, 60, None, {"no.such.option": "1"}, Names(), Names())
-    sampler = Sampler(plan, lambda: "127.0.0.1:1", core.handover, core.numbers)
+    sampler = Sampler(plan, lambda: "127.0.0.1:1", core.handover, core.metrics)
     sampler.start()
     said = core.wait_for_round()
     sampler.close()
@@ -161,8 +167,8 @@ def test_rounds_are_left_out_while_the_log_does_not_keep_up(core: Core) -> None:
     core.has_room = False
     sampler = core.make(lambda: None)
     sampler.start()
-    deadline = time.monotonic() + 10
-    while core.numbers.counters.get("sample_rounds_skipped", 0) < 3:
+    deadline = time.monotonic() + 60
+    while core.count("sample_rounds_skipped") < 3:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert core.inbox.is_empty
@@ -174,7 +180,7 @@ def test_rounds_are_left_out_while_the_log_does_not_keep_up(core: Core) -> None:
 def test_one_parcel_at_a_time_and_none_after_the_end(core: Core) -> None:
     sampler = core.make(lambda: None)
     sampler.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while core.inbox.is_empty:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from tests.watcher.simulation import Simulation
-from watcher.chronicle import LONGEST_RUN_MS, Chronicle
+from watcher.chronicle import Chronicle
 from watcher.messages import DELETED, Connected, Disconnected, Sampled, Tick, WatchEvent
 from watcher.release import Release
+from watcher.sample_queue import LONGEST_RUN_MS
 from zklake.events.envelope import SESSION_RUN_MS, decode
 from zklake.events.samples import Commit, GroupCommits, GroupState, LogEnd, LogEnds, Round
 
@@ -43,8 +44,7 @@ class SampledSimulation(PlainSimulation):
             self.posted += 1
             message = Sampled(SAMPLES, self.hear)
             self.chronicle.handle(message, self.at_ms)
-            self.server.asked.extend(self.chronicle.requests)
-            self.chronicle.requests.clear()
+            self.server.asked.extend(self.chronicle.take_requests())
         super().deliver()
 
     def hear(self) -> None:

@@ -91,7 +91,7 @@ def test_all_that_stands_is_said_anew() -> None:
     take(thinner)
     thinner.add(0, commit("a", 5))
     thinner.add(0, state(2))
-    thinner.say_all()
+    thinner.emit_all()
     states, commits, seen, _ = take(thinner)
     assert [(s.group_id, s.generation) for s in states] == [("g", 1), ("g", 2)]
     assert [(c.topic, c.committed_offset) for c in commits] == [("a", 5)]

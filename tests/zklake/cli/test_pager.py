@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from zklake.cli.answers import lay_out
-from zklake.cli.asking import complete_table
 from zklake.cli.pager import page
 
 
@@ -44,7 +43,3 @@ def test_without_a_pager_it_is_printed(
 def test_columns_are_as_wide_as_what_is_seen() -> None:
     lines = list(lay_out(("a", "b"), [("日本", 1), (None, [True, "x"])]))
     assert lines == ["a     b", "日本  1", '      [true,"x"]']
-
-
-def test_the_shell_completes_tables_and_views() -> None:
-    assert complete_table("partition_") == ["partition_state", "partition_health"]

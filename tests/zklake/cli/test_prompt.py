@@ -60,7 +60,11 @@ def test_sql_words_functions_and_commands() -> None:
     ("text", "command"),
     [
         ("tables", ("tables", "")),
-        ("\\d", ("tables", "")),
+        ("\\d", ("describe", "")),
+        (".tables", ("tables", "")),
+        (".help", ("help", "")),
+        (".QUIT", ("exit", "")),
+        (".schema topics", ("describe", "topics")),
         ("show  tables", ("tables", "")),
         ("\\d topics", ("describe", "topics")),
         ("DESC topics", ("describe", "topics")),
@@ -75,7 +79,14 @@ def test_commands(text: str, command: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_sent"),
-    [("SELECT 1", False), ("SELECT 1;", True), ("SELECT\n1\n", True), ("tables", True), ("", True)],
+    [
+        ("SELECT 1", False),
+        ("SELECT 1;", True),
+        ("SELECT\n1\n", True),
+        ("tables", True),
+        ("", True),
+        (".hlep", True),
+    ],
 )
 def test_when_enter_sends(text: str, is_sent: bool) -> None:
     assert is_complete(text) is is_sent
@@ -106,7 +117,11 @@ def test_a_sitting(
             "describe topics",
             "at now topics partition_count IS NULL",
             "at now",
-            "exit",
+            "\\d",
+            "\\d topics;",
+            ".hlep",
+            "\\x",
+            ".quit",
         )
         keys.send_text("".join(f"{line}\r" for line in lines))
         Prompt(scope, "table", session).run()
@@ -115,7 +130,10 @@ def test_a_sitting(
     assert "\x1b" not in out
     assert "error: line 1, column 8: no column 'nothing'" in err
     assert "Tab completes" in out
-    assert "One row per state of one topic" in out
+    assert out.count("One row per state of one topic") == 2
+    assert out.count("state of one topic") == 4  # and twice in the list of tables
+    assert "error: no command '.hlep'; did you mean .help?" in err
+    assert "error: no command '\\\\x'; help lists them" in err
     assert out.count("orders\\x1b[31m") == 2
     assert "error: '': no table that could be asked about a moment" in err
     history = tmp_path / "zklake" / "sql_history"

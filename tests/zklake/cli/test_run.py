@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from lab.demonstration import Wishes, _build_parts
 from zklake.cli.main import app
 from zklake.cli.run import _find_wishes
-from zklake.errors import LabError, SettingsError
+from zklake.errors import LabError, RunError, SettingsError
 from zklake.settings.load import load_with_origins
 from zklake.supervision.part import Site
 from zklake.supervision.run_directory import RunDirectory
@@ -22,7 +22,7 @@ def run(*options: str) -> BaseException | None:
 def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
     with RunDirectory(tmp_path / "run"):
         error = run("--dir", str(tmp_path / "run"))
-    assert isinstance(error, LabError)
+    assert isinstance(error, RunError)
     assert "another `zklake run`" in str(error)
 
 
@@ -77,9 +77,9 @@ def test_what_nobody_says_is_left_to_the_embedded_run() -> None:
 
 def test_every_part_of_an_embedded_run_is_told(tmp_path: Path) -> None:
     site = Site("127.0.0.1:1", "127.0.0.1:1", "lab", str(tmp_path / "lake"))
-    wishes = Wishes("127.0.0.1:18181", 3, ["--config", "some.toml"])
+    wishes = Wishes("127.0.0.1:18181", 3, ["--config", "some.toml"], has_tls=True)
     with RunDirectory(tmp_path / "run") as place:
         parts = _build_parts(site, place, wishes)
-    assert [part._command[-2:] for part in parts] == [["--config", "some.toml"]] * 3
+    assert [part._command[-2:] for part in parts] == [["--config", "some.toml"]] * 4
     assert "ZKLAKE_WATCHER__SAMPLE_INTERVAL_S=3" in parts[0]._command
-    assert parts[2].http == "127.0.0.1:18181"
+    assert parts[2].url == "https://127.0.0.1:18181"

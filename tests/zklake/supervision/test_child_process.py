@@ -12,7 +12,7 @@ import pytest
 from zklake.supervision.child_process import ChildProcess
 
 
-def wait_gone(pid: int, timeout_s: float = 5.0) -> bool:
+def wait_gone(pid: int, timeout_s: float = 60.0) -> bool:
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         if not is_running(pid):

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
+from dashboard.options import Options
 from lab.ports import find_free_ports
+from tests.dashboard.serving import serve
+from tests.dashboard.test_tls import make_certificate
 from tests.zklake.supervision.test_supervisor import Notes
 from zklake.errors import Fenced, SettingsError
 from zklake.health import serve_health
@@ -18,8 +21,8 @@ SITE = Site("127.0.0.1:1", "127.0.0.1:1", "no/name", "/nowhere")
 
 
 def build(tmp_path: Path) -> list[ProductPart]:
-    addresses = Addresses(*(f"127.0.0.1:{port}" for port in find_free_ports(3)))
-    return build_parts(SITE, addresses, tmp_path)
+    watch, stream, page, audit = (f"127.0.0.1:{port}" for port in find_free_ports(4))
+    return build_parts(SITE, Addresses(watch, stream, page, audit), tmp_path)
 
 
 def test_readiness_is_what_readyz_says(tmp_path: Path) -> None:
@@ -36,6 +39,29 @@ def test_one_that_listens_everywhere_is_asked_here(tmp_path: Path) -> None:
     part = ProductPart("stream", [], f"0.0.0.0:{port}", tmp_path)
     with serve_health(f"127.0.0.1:{port}", CollectorRegistry(), lambda: None):
         assert part.find_obstacle() is None
+
+
+def test_a_dashboard_with_a_certificate_is_asked_by_https(tmp_path: Path) -> None:
+    tls = make_certificate(tmp_path)
+    options = Options(str(tmp_path / "nothing"), "c")
+    with serve(options, tls=tls) as address:
+        http = address.removeprefix("https://")
+        part = ProductPart("dashboard", [], http, tmp_path, has_tls=True)
+        assert part.find_obstacle() == "no data yet"
+        assert part.url == address
+        # Asked in plain text it would never be ready, and `zklake run` would wait for ever.
+        assert ProductPart("dashboard", [], http, tmp_path).find_obstacle() == "does not answer yet"
+
+
+def test_the_parts_of_a_run_know_of_the_certificate(tmp_path: Path) -> None:
+    addresses = Addresses("127.0.0.1:1", "127.0.0.1:2", "0.0.0.0:3", "127.0.0.1:4", has_tls=True)
+    urls = [part.url for part in build_parts(SITE, addresses, tmp_path)]
+    assert urls == [
+        "http://127.0.0.1:1",
+        "http://127.0.0.1:2",
+        "https://127.0.0.1:3",
+        "http://127.0.0.1:4",
+    ]
 
 
 def test_who_answers_in_its_place_is_not_taken_for_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.restartable import RestartableProcess
 
 
@@ -19,12 +19,12 @@ class Sleeper(RestartableProcess):
 def test_runs_follow_each_other_in_one_place(tmp_path: Path) -> None:
     sleeper = Sleeper("the sleeper", tmp_path / "log")
     assert (sleeper.is_alive(), sleeper.exit_code) == (False, None)
-    with pytest.raises(LabError, match="the sleeper was never started"):
+    with pytest.raises(RunError, match="the sleeper was never started"):
         sleeper.kill()
     sleeper.launch()
     first = sleeper.pid
     try:
-        with pytest.raises(LabError, match=rf"the sleeper already runs \(pid {first}\)"):
+        with pytest.raises(RunError, match=rf"the sleeper already runs \(pid {first}\)"):
             sleeper.launch()
         sleeper.pause()
         assert (sleeper.is_alive(), sleeper.is_awake()) == (True, False)

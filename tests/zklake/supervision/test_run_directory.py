@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.run_directory import RunDirectory
 
 
@@ -15,7 +15,7 @@ def test_a_live_run_keeps_others_away_and_is_named(tmp_path: Path) -> None:
     place = tmp_path / "run"
     with (
         RunDirectory(place),
-        pytest.raises(LabError, match=rf"`zklake run` \(process {os.getpid()}\) uses"),
+        pytest.raises(RunError, match=rf"`zklake run` \(process {os.getpid()}\) uses"),
         RunDirectory(place, fresh=True),
     ):
         pass
@@ -59,7 +59,7 @@ def test_a_damaged_state_is_made_anew(tmp_path: Path, state: str) -> None:
 
 def test_somebody_elses_directory_is_refused_and_untouched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(LabError, match="is not a directory of"), RunDirectory(tmp_path, fresh=True):
+    with pytest.raises(RunError, match="is not a directory of"), RunDirectory(tmp_path, fresh=True):
         pass
     assert (tmp_path / "thesis.txt").exists()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from zklake.errors import LabError
+from zklake.errors import RunError
 from zklake.supervision.child_process import ChildProcess
 from zklake.supervision.restart_policy import RestartPolicy
 from zklake.supervision.supervisor import Supervisor
@@ -104,7 +104,7 @@ def supervisor(
 
 
 def wait_for(is_true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not is_true():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -115,7 +115,7 @@ def test_an_end_is_told_and_mended(
 ) -> None:
     child = make_child("echo ready; sleep 600")
     supervisor.follow(child, QUICK)
-    supervisor.wait_ready([child.name], 10)
+    supervisor.wait_ready([child.name], 120)
     child.kill()
     wait_for(lambda: len(notes.lines) == 2)
     assert child.is_alive()
@@ -131,7 +131,7 @@ def test_a_final_exit_code_ends_the_run_with_it(
 ) -> None:
     child = make_child("echo another one took over; exit 9")
     supervisor.follow(child, QUICK)
-    assert ended.wait(10)
+    assert ended.wait(120)
     assert supervisor.error is not None
     assert supervisor.error.exit_code == 9
     assert "child-0 ended (exit code 9): a restart would not mend that" in str(supervisor.error)
@@ -145,10 +145,10 @@ def test_too_many_ends_end_the_run(
     child, other = make_child("kill -9 $$"), make_child("echo ready; sleep 600")
     supervisor.follow(other, QUICK)
     supervisor.follow(child, QUICK)
-    assert ended.wait(10)
+    assert ended.wait(120)
     assert supervisor.error is not None
     # Killed by a signal it has no code of its own to give.
-    assert supervisor.error.exit_code == LabError.exit_code
+    assert supervisor.error.exit_code == RunError.exit_code
     assert child.launches == 1 + QUICK.most
     assert other.is_alive()
 
@@ -158,10 +158,10 @@ def test_what_is_held_is_left_alone(
 ) -> None:
     child = make_child("echo ready; sleep 600")
     supervisor.follow(child, QUICK)
-    supervisor.wait_ready([child.name], 10)
+    supervisor.wait_ready([child.name], 120)
     with supervisor.hold(child.name):
         child.kill()
-        wait_for(lambda: notes.states[-1][1] == "in the story's hands")
+        wait_for(lambda: notes.states[-1][1] == "stopped on purpose")
         time.sleep(0.6)
         assert not child.is_alive()
         assert notes.lines == []
@@ -173,7 +173,7 @@ def test_one_that_is_never_ready_is_named_with_its_log(
 ) -> None:
     child = make_child("echo still thinking; sleep 600")
     supervisor.follow(child, QUICK)
-    with pytest.raises(LabError, match=r"child-0 is not ready after 1 s \(warming up\)") as caught:
+    with pytest.raises(RunError, match=r"child-0 is not ready after 1 s \(warming up\)") as caught:
         supervisor.wait_ready([child.name], 1)
     assert "still thinking" in str(caught.value)
 
@@ -183,7 +183,7 @@ def test_nothing_is_restarted_after_stop(
 ) -> None:
     child = make_child("echo ready; sleep 600")
     supervisor.follow(child, QUICK)
-    supervisor.wait_ready([child.name], 10)
+    supervisor.wait_ready([child.name], 120)
     supervisor.stop()
     child.kill()
     time.sleep(0.7)
@@ -209,4 +209,4 @@ except KeyboardInterrupt:
 def test_the_main_thread_is_woken_wherever_it_waits() -> None:
     began = time.monotonic()
     assert subprocess.run([sys.executable, "-c", MAIN], check=False).returncode == 7
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120

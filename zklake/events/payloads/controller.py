@@ -72,7 +72,7 @@ KINDS = (
         "controller_epoch",
         "/controller_epoch",
         "0.8-3.9",
-        "how many reigns there were",
+        "how many controllers there have been",
         decode_controller_epoch,
         (Sample("2.1-3.9, at birth", b"0"), Sample("0.8-3.9", b"42")),
     ),

@@ -134,7 +134,7 @@ def test_questions_about_moments_are_not_kept(lake: str) -> None:
     client = TestClient(app.asgi, base_url=ADDRESS)
     kept = [
         client.get(f"/v3/kafka/shop/consumer/billing/lag?time=-{number}s").status_code
-        and len(app.tables._cache._answers)
+        and len(app.tables.cache._answers)
         for number in range(1, 6)
     ]
     assert kept == [kept[0]] * 5

@@ -1,0 +1,1 @@
+"""`zklake erase`: a value that got in is gone from the log, the tables and their old files."""

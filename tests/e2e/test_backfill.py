@@ -1,0 +1,212 @@
+"""A story on a real cluster, watched live and read from ZooKeeper's files into another lake."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import pytest
+from kazoo.client import KazooClient
+
+from bench.records import make_records
+from delta_tables.reading import read_rows
+from lab.cluster import Cluster
+from lab.stories import BROKER_SETTINGS, find_story, tell_story
+from lab.zookeeper import ZooKeeperServer
+from streaming.batch import Fold
+from streaming.lake.lake import Lake
+from streaming.lake.progress import read_progress
+from streaming.log.identity import accept_log
+from tests.e2e.backfilled import Pair, is_counted
+from tests.reference.load import run_load
+from tests.watcher.watching import LogTail, WatcherProcess, catch_up
+from watcher.txnlog.opening import Wanted
+from zklake.cli.backfill_work import Summary, backfill_lake
+from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, encode
+from zklake.events.topics import name_topics
+from zklake.settings.load import load_settings
+
+pytestmark = pytest.mark.timeout(900)
+
+STORIES = ("consumer-crash", "config-changes")
+
+
+class Recording(NamedTuple):
+    """What was watched, the lake that came of it, and a copy of ZooKeeper's files."""
+
+    cluster: str
+    log: list[Event]
+    lake: Path
+    files: Path
+    chroot: str = ""
+
+    def find_span(self) -> tuple[datetime, datetime]:
+        """From when the watcher saw everything until it had written the last change."""
+        first = next(e.observed_at_ms for e in self.log if e.op == "in_sync")
+        last = max(e.stat.ctime or 0 for e in self.log if e.op == "create" and e.stat)
+        low, high = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (first, last))
+        return low, high
+
+
+@contextmanager
+def watch(zookeeper: str, kafka: Cluster, directory: Path, name: str) -> Iterator[list[Event]]:
+    """Watch while the body runs, and then a value that is overwritten before it can be read.
+
+    The list then holds the whole log.
+    """
+    log: list[Event] = []
+    with (
+        WatcherProcess(zookeeper, kafka.bootstrap, directory, cluster=name) as watcher,
+        closing(LogTail(kafka.bootstrap, name)) as tail,
+    ):
+        catch_up(watcher, tail)
+        yield log
+        catch_up(watcher, tail)
+        watcher.process.pause()
+        overwrite_topic(zookeeper)
+        watcher.process.resume()
+        catch_up(watcher, tail)
+        watcher.process.stop(30.0)
+        log += [msgspec.convert(event, Event) for event in tail.read_all()]
+
+
+def overwrite_topic(zookeeper: str) -> None:
+    """Write a topic's znode twice: the same bytes, two states."""
+    client = KazooClient(zookeeper)
+    client.start()
+    path = f"/brokers/topics/{min(client.get_children('/brokers/topics'))}"
+    value, _ = client.get(path)
+    for _ in range(2):
+        client.set(path, value)
+    client.stop()
+    client.close()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("3.9.3", marks=pytest.mark.e2e),
+        pytest.param("3.8.4", marks=pytest.mark.faults),
+        pytest.param("3.4.10", marks=pytest.mark.faults),
+    ],
+)
+def recording(
+    request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Recording:
+    directory, version = tmp_path_factory.mktemp("recording"), request.param
+    name = f"past-{version.replace('.', '')}"
+    if version.startswith("3.4"):
+        with ZooKeeperServer(version=version) as server:
+            run_load(f"{server.address}/kafka", seed=6, rounds=1, has_containers=False)
+            with watch(f"{server.address}/kafka", cluster, directory, name) as log:
+                run_load(f"{server.address}/kafka", seed=7, rounds=3, has_containers=False)
+            shutil.copytree(server.data_dir, directory / "data")
+    else:
+        with Cluster(3, zookeeper_version=version, settings=BROKER_SETTINGS) as played:
+            with watch(played.zookeeper_connect, cluster, directory, name) as log:
+                for story in STORIES:
+                    tell_story(played, find_story(story), 5, 50.0, lambda fact: None)
+            shutil.copytree(played.zookeeper.servers[0].data_dir, directory / "data")
+    fold(log, name, directory / "live")
+    chroot = "/kafka" if version.startswith("3.4") else ""
+    return Recording(name, log, directory / "live", directory / "data", chroot)
+
+
+def fold(log: list[Event], cluster: str, lake: Path) -> None:
+    """What a stream makes of a log, from the lake's watermark on."""
+    topic, written = name_topics(cluster).events, Lake(str(lake), cluster)
+    written.create_tables()
+    progress = read_progress(str(lake), cluster, topic)
+    if progress.log_id == TXNLOG_ID:
+        progress = accept_log(progress)
+    folding = Fold(written, progress, topic)
+    folding.fold_batch(make_records([encode(event) for event in log]))
+    folding.finish()
+
+
+def backfill(recording: Recording, lake: Path | str, until_ms: int | None = None) -> Summary:
+    flags = {"lake.path": str(lake), "cluster": recording.cluster}
+    settings = load_settings(None, flags)
+    return backfill_lake(settings, Wanted([recording.files], chroot=recording.chroot), until_ms)
+
+
+@pytest.fixture(scope="module")
+def past(recording: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lake = tmp_path_factory.mktemp("past")
+    summary = backfill(recording, lake)
+    print(summary.list_figures())
+    assert summary.findings == []
+    assert not summary.is_met
+    return lake
+
+
+def test_every_table_is_equal_where_both_saw(recording: Recording, past: Path) -> None:
+    pair = Pair(str(recording.lake), str(past), recording.cluster, recording.find_span())
+    differences = pair.list_differences(coalescing=bool(recording.chroot))
+    counts = {name: len(pair.read(name)[1]) for name in ("partition_state", "ownership_history")}
+    print(counts, len(differences))
+    if recording.chroot:
+        # One-shot watches: what they coalesced is in the files alone.
+        watched = [one for one in differences if one.side == "live"]
+        assert [one for one in watched if one.row["fidelity"] == "exact"] == []
+    else:
+        assert all(counts.values())
+        assert differences == []
+    assert pair.list_late_ends() == []
+    live, told = pair.read("rebalances")
+    assert {row["group_id"] for row in live} == {row["group_id"] for row in told}
+
+
+def test_every_change_that_was_watched_is_in_the_files(recording: Recording, past: Path) -> None:
+    sql = "SELECT path, op, zxid, data_hash FROM znode_events WHERE origin = 'txnlog'"
+    rows = read_rows(str(past), recording.cluster, sql)
+    told = {(row["path"], row["op"], row["zxid"]) for row in rows}
+    seen = [e for e in recording.log if e.origin == "watch" and e.zxid is not None]
+    assert len(seen) > 50
+    assert [e for e in seen if (e.path, e.op, e.zxid) not in told] == []
+
+
+def test_the_past_meets_the_live_log(recording: Recording, past: Path) -> None:
+    """Into the live lake itself: every state once, and nothing is told twice."""
+    live, cluster = str(recording.lake), recording.cluster
+    watched = read_rows(live, cluster, "SELECT count(*) AS n FROM znode_events")[0]["n"]
+    summary = backfill(recording, live)
+    assert summary.is_met
+    rows = read_rows(live, cluster, "SELECT seq FROM znode_events ORDER BY seq")
+    assert len(rows) == len({row["seq"] for row in rows}) == watched + sum(summary.events.values())
+    check_states(recording, live, str(past))
+    assert backfill(recording, live).transactions == 0
+
+
+def test_a_stream_goes_on_behind_the_past_and_what_lies_between_is_filled(
+    recording: Recording, past: Path, tmp_path: Path
+) -> None:
+    """A lake that has the past alone takes a log that was born later."""
+    cluster, born = recording.cluster, recording.log[0].seq // SEQ_PER_SECOND
+    backfill(recording, tmp_path, until_ms=1000 * born - 1)
+    fold(recording.log, cluster, tmp_path)
+    gaps = "SELECT is_open FROM log_gaps WHERE reason = 'txnlog_end'"
+    assert read_rows(str(tmp_path), cluster, gaps) == [{"is_open": False}]
+    assert backfill(recording, tmp_path).is_met
+    check_states(recording, str(tmp_path), str(past))
+
+
+def check_states(recording: Recording, joined: str, past: str) -> None:
+    """Every state once, but for what was overwritten unread in the live part, and is counted.
+
+    What one-shot watches coalesce, nobody can count.
+    """
+    columns = ("czxid", "znode_version", "fidelity")
+    for name in ("partition_state", "ownership_history", "broker_membership", "topics"):
+        sql = f"SELECT czxid, znode_version, fidelity, unseen_versions FROM {name} ORDER BY 1, 2"
+        ours, theirs = (read_rows(lake, recording.cluster, sql) for lake in (joined, past))
+        told = [tuple(row[column] for column in columns) for row in theirs]
+        states = [tuple(row[column] for column in columns) for row in ours]
+        assert [state for state in states if state[2] == "exact" and state not in told] == []
+        unread = [row for row in theirs if is_counted(row, ours)]
+        assert len(ours) + len(unread) == len(theirs) or recording.chroot, name

@@ -1,0 +1,97 @@
+"""What held in a pause, painted millisecond range by range; of several the first of the list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+_ORDER = ("leader_away", "unowned", "owner_crashed")
+
+
+@dataclass
+class Paint:
+    """Something held from `at` on; `to` None: it still does."""
+
+    held: str
+    at: int
+    to: int | None
+    seq: int
+    who: tuple[Any, Any] | None = None
+    broker: int | None = None
+
+    def reaches(self, began: int, to: int) -> bool:
+        """Whether it holds anywhere between the two."""
+        end = to if self.to is None else self.to
+        return max(self.at, began) < min(end, to)
+
+    def covers(self, left: int, right: int) -> bool:
+        """Whether it holds all the time between the two."""
+        return self.at <= left and (self.to is None or self.to >= right)
+
+
+class Piece(NamedTuple):
+    """A part of a pause in which one thing held."""
+
+    held: str
+    at: int
+    to: int
+    seq: int | None = None
+    who: tuple[Any, Any] | None = None
+    broker: int | None = None
+
+
+def tell(each: Paint, at: int, to: int) -> Piece:
+    """A part of what was painted."""
+    return Piece(each.held, at, to, each.seq, each.who, each.broker)
+
+
+def paint(paints: list[Paint], began: int, to: int, limit: int, owner: Piece) -> list[Piece]:
+    """The pieces in order; where nothing else held for longer than the limit, the owner did."""
+    real = [each for each in paints if each.reaches(began, to)]
+    marks = {began, to}
+    for each in real:
+        marks.add(max(began, each.at))
+        marks.add(to if each.to is None else min(to, each.to))
+    times, pieces = sorted(marks), list[Piece]()
+    for left, right in pairwise(times):
+        layers = [each for held in _ORDER for each in real if each.held == held]
+        on_top = next((each for each in layers if each.covers(left, right)), None)
+        if on_top is not None:
+            pieces.append(tell(on_top, left, right))
+        elif right - left > limit:
+            pieces.append(owner._replace(at=left, to=right))
+    return _join(pieces)
+
+
+def _join(pieces: list[Piece]) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].to == piece.at:
+            last = joined[-1]
+            if (last.held, last.seq) == (piece.held, piece.seq):
+                joined[-1] = last._replace(to=piece.to)
+                continue
+        joined.append(piece)
+    return joined
+
+
+def measure(pieces: list[Piece], usual: int) -> dict[str, Any]:
+    """How long each thing held, and how long at least nobody read."""
+    least, held_ms = 0, dict[str, int]()
+    for piece in pieces:
+        length = piece.to - piece.at
+        held_ms[piece.held] = held_ms.get(piece.held, 0) + length
+        least += {"unknown": 0, "owner_stuck": length - usual}.get(piece.held, length)
+    spans = [
+        {
+            "held": piece.held,
+            "from_ms": piece.at,
+            "to_ms": piece.to,
+            "event_seq": piece.seq,
+            "owner_member_id": piece.who[1] if piece.who else None,
+            "broker_id": piece.broker,
+        }
+        for piece in pieces
+    ]
+    return {"held_ms": held_ms, "least_ms": least, "spans": spans}

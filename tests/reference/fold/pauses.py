@@ -1,0 +1,339 @@
+"""The consumption_pauses table: told plainly, one group's partition at a time, event by event."""
+
+from __future__ import annotations
+
+from statistics import median_high
+from typing import Any
+
+from tests.reference.fold.lag_facts import is_of_another
+from tests.reference.fold.log_ends import LogEnds, Row
+from tests.reference.fold.pause_spans import Paint, Piece, measure, paint, tell
+from tests.reference.fold.payloads import timestamp
+from tests.reference.fold.presence import Moment
+from tests.reference.fold.rebalance_changes import split
+from tests.reference.fold.states import OPEN, is_touch, stat_of
+from tests.reference.fold.things import Commit, Subject
+from tests.reference.fold.values import value_of
+from zklake.events.envelope import Event
+from zklake.events.samples import LogEnd
+
+PAUSE_AFTER_MS = 30_000
+_RESULTS = ("held_ms", "least_ms", "most_ms", "usual_ms", "records", "records_waiting", "spans")
+
+
+def fold_pauses(moments: list[Moment], lag_rows: list[Row]) -> list[Row]:
+    """All rows of one cluster; `lag_rows`: those of offset_lag, which say who is followed when."""
+    rounds = _find_rounds(moments)
+    # Rows change only at rounds.
+    moments = [moment for moment in moments if moment.event.seq <= max(rounds, default=-1)]
+    names = ("coordinator", "group_id", "topic", "partition")
+    subjects = {Subject(*(row[name] for name in names)) for row in lag_rows}
+    rows = []
+    for subject in sorted(subjects):
+        mine = [row for row in lag_rows if all(row[n] == getattr(subject, n) for n in names)]
+        watch = _Watch(subject, mine)
+        for number, moment in enumerate(moments):
+            watch.take(moments[: number + 1], rounds.get(moment.event.seq))
+        rows += watch.tell()
+    return rows
+
+
+class _Round:
+    """What a round said: where logs end, and of which of them it vouches for that."""
+
+    def __init__(self, log_ends: LogEnds, vouched: set[tuple[str, int]], after_seq: int) -> None:
+        self.vouched, self.after_seq = vouched, after_seq
+        self.ends = {(r["topic"], r["partition"]): dict(r) for r in log_ends.rows if r["is_open"]}
+
+
+def _find_rounds(moments: list[Moment]) -> dict[int, _Round]:
+    log_ends, rounds = LogEnds(), {}
+    entries: list[LogEnd] = []
+    for number, event in enumerate(moment.event for moment in moments):
+        if event.op != "log_ends" or event.log_ends is None:
+            continue
+        entries += event.log_ends.partitions
+        if event.log_ends.round is not None:
+            vouched = log_ends.take(moments[: number + 1], entries, event.log_ends.round)
+            rounds[event.seq] = _Round(log_ends, vouched, event.log_ends.round.after_seq)
+            entries = []
+    return rounds
+
+
+class _Silence:
+    """Since the last progress. Times are epoch ms."""
+
+    def __init__(self, offset: int, at: int, seq: int, end: int | None, waits: list[int]) -> None:
+        self.offset, self.at, self.seq, self.end = offset, at, seq, end
+        self.waits = waits[-5:]
+        self.began: tuple[int, int] | None = None
+        self.empty_at: int | None = None
+        self.paints: list[Paint] = []
+        self.claimed_at = 0
+        self.is_told = self.is_hidden = False
+
+    @property
+    def usual(self) -> int | None:
+        return median_high(self.waits) if self.waits else None
+
+    @property
+    def limit(self) -> int:
+        return max(PAUSE_AFTER_MS, 2 * (60_000 if self.usual is None else self.usual))
+
+    @property
+    def begin(self) -> tuple[int, int] | None:
+        """When records began to wait, and the event that says so."""
+        if self.began is None and self.empty_at is None:
+            return self.at, self.seq
+        return self.began
+
+    def is_pause(self, to: int) -> bool:
+        assert self.begin is not None
+        began = self.begin[0]
+        return to - began > self.limit or any(each.reaches(began, to) for each in self.paints)
+
+
+class _Watch:
+    """One subject, and its rows so far."""
+
+    def __init__(self, subject: Subject, lag_rows: list[Row]) -> None:
+        self.subject, self.lag_rows = subject, lag_rows
+        self.partition = (subject.topic, subject.partition)
+        self.rows: list[Row] = []
+        self.silence: _Silence | None = None
+        self.incarnation: int | None = None
+        self.owner: tuple[Any, Any] | None = None
+        # Where the log ended by the last round.
+        self.log_end: int | None = None
+
+    def take(self, moments: list[Moment], ended: _Round | None) -> None:
+        """One event."""
+        now = moments[-1]
+        if self.silence is not None:
+            self._see(now, self.silence)
+        if ended is None:
+            return
+        known = ended.ends.get(self.partition)
+        if not (now.is_blind and self.subject.coordinator == "zookeeper"):
+            self._judge(moments, ended, known)
+        self.log_end = known["log_end_offset"] if known else None
+
+    def _see(self, now: Moment, silence: _Silence) -> None:
+        event = now.event
+        is_gap = event.op == "gap" and event.path == "/" and event.gap and event.gap.lives is None
+        if event.op == "seq_hole" or (is_gap and self.subject.coordinator == "zookeeper"):
+            silence.is_hidden = True
+        if event.kind == "partition_state":
+            self._see_leader(event, silence)
+        for move in now.moves:
+            if move.what == "commit" and move.key == self.subject and move.after is not None:
+                self._see_commit(move.after, event)
+            elif move.what == "owner" and move.key == self.subject:
+                self._see_owner(move, now)
+
+    def _see_leader(self, event: Event, silence: _Silence) -> None:
+        if event.path != "/brokers/topics/{}/partitions/{}/state".format(*self.partition):
+            return
+        if event.op == "unreadable" or is_touch(event):
+            return
+        said = {} if event.op == "delete" else value_of(event).columns
+        isr: list[int] = list(said.get("isr") or ())
+        stat = stat_of(event)
+        own = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}.get(event.op)
+        at = timestamp(event.observed_at_ms if own is None else own) or event.observed_at_ms
+        going = [p for p in silence.paints if p.held == "leader_away" and p.to is None]
+        if said.get("leader") == -1:
+            if not going:
+                broker = isr[0] if len(isr) == 1 else None
+                silence.paints.append(Paint("leader_away", at, None, event.seq, broker=broker))
+        elif going:
+            going[0].to = at
+
+    def _see_owner(self, move: Any, now: Moment) -> None:
+        event, changes = now.event, split(move, now.event)
+        if self.subject.coordinator == "kafka" and len(changes) == 2:
+            # Kafka says who has it now: nobody let go in between.
+            changes = [changes[1]._replace(cause=move.cause)]
+        for change in changes:
+            silence = self.silence
+            assert silence is not None
+            silence.is_hidden |= change.cause in ("inferred", "resync", "seen")
+            if change.after is not None:
+                for each in silence.paints:
+                    if each.held == "unowned" and each.to is None:
+                        each.to = event.observed_at_ms
+                silence.claimed_at = event.observed_at_ms
+                self.owner = change.after.owner, change.after.member_id
+            else:
+                self._lose_owner(silence, change, now)
+
+    def _lose_owner(self, silence: _Silence, change: Any, now: Moment) -> None:
+        at, seq = now.event.observed_at_ms, now.event.seq
+        who = change.before.owner, change.before.member_id
+        if change.cause == "session_ended" and silence.begin and at - silence.at > 2000:
+            begin = max(silence.begin[0], silence.claimed_at)
+            if begin < at:
+                silence.paints.append(Paint("owner_crashed", begin, at, seq, who))
+        if self.subject.group not in now.unassigned_groups:
+            silence.paints.append(Paint("unowned", at, None, seq, who))
+        self.owner = None
+
+    def _see_commit(self, commit: Commit, event: Event) -> None:
+        silence = self.silence
+        assert silence is not None
+        if commit.offset is None or commit.offset < 0:
+            return
+        if commit.offset <= silence.offset:
+            silence.offset = commit.offset
+            return
+        seen = event.observed_at_ms
+        at = max(seen if commit.at is None else min(commit.at, seen), silence.at)
+        if silence.began is not None:
+            at = max(at, silence.began[0])
+        self._end(at, event, "progress", self.log_end, commit.offset)
+        waits = silence.waits
+        if silence.began is not None:
+            began = silence.began[0]
+            if not any(each.reaches(began, at) for each in silence.paints):
+                waits = [*waits, at - began]
+        self.silence = _Silence(commit.offset, at, event.seq, self.log_end, waits)
+        self.silence.paints = [
+            each for each in silence.paints if each.held == "leader_away" and each.to is None
+        ]
+
+    def _judge(self, moments: list[Moment], ended: _Round, known: Row | None) -> None:
+        now, event = moments[-1], moments[-1].event
+        at, is_followed = event.observed_at_ms, self._is_followed(event.seq)
+        commit = now.commits.get(self.subject)
+        if commit is None or commit.offset is None or commit.offset < 0:
+            is_of_log = False
+        else:
+            is_of_log = known is not None and not is_of_another(self.subject, commit, moments)
+        if not is_followed or not is_of_log:
+            self._drop(at, event)
+            return
+        assert known is not None
+        if self.silence is not None and self.incarnation != known["incarnation"]:
+            self._drop(at, event)
+        if self.partition not in ended.vouched:
+            return
+        assert commit is not None
+        assert commit.offset is not None
+        if self.silence is None:
+            self.incarnation = known["incarnation"]
+            own = at if commit.at is None else min(commit.at, at)
+            self.silence = _Silence(commit.offset, own, commit.seq, None, [])
+            owner = now.owners.get(self.subject)
+            self.owner = None if owner is None else (owner.owner, owner.member_id)
+        self._look(self.silence, known["log_end_offset"], commit, ended, event)
+
+    def _look(
+        self, silence: _Silence, end: int, commit: Commit, ended: _Round, event: Event
+    ) -> None:
+        """A round vouches for where the log ends."""
+        at = event.observed_at_ms
+        if end > silence.offset:
+            if silence.began is None:
+                silence.began = (at, event.seq) if silence.empty_at is not None else silence.begin
+            silence.is_told |= silence.is_pause(at)
+        elif commit.seq <= ended.after_seq:
+            if silence.began is not None:
+                self._end(at, event, "emptied", end)
+            silence.began, silence.empty_at, silence.is_told = None, at, False
+            silence.paints = [each for each in silence.paints if each.to is None]
+
+    def _is_followed(self, seq: int) -> bool:
+        return any(
+            row["valid_from_seq"] <= seq and (row["is_open"] or row["valid_to_seq"] > seq)
+            for row in self.lag_rows
+        )
+
+    def _drop(self, at: int, event: Event) -> None:
+        if self.silence is not None and self.silence.began is not None:
+            self._end(at, event, "deleted", None)
+        self.silence = None
+
+    def _end(
+        self, at: int, event: Event, word: str, end: int | None, offset: int | None = None
+    ) -> None:
+        silence = self.silence
+        assert silence is not None
+        if silence.begin is None or not (silence.is_told or silence.is_pause(at)):
+            return
+        began = silence.begin[0]
+        pieces = paint(silence.paints, began, at, silence.limit, self._hold_by_owner())
+        row = self._write(silence, _find_longest(pieces) if not silence.is_hidden else None)
+        row |= {
+            "most_ms": at - (began if silence.empty_at is None else silence.empty_at),
+            "usual_ms": silence.usual,
+            "records": None if None in (end, silence.end) else max(0, end - silence.end),  # type: ignore[operator]
+            "records_waiting": _find_waiting(silence, end, offset),
+        }
+        if silence.is_hidden:
+            row["reason"] = "gap"
+        else:
+            row |= measure(pieces, 60_000 if silence.usual is None else silence.usual)
+            row["reason"] = "no_log_end" if row["records"] is None else None
+        row |= {
+            "valid_to_seq": event.seq,
+            "valid_to_at": at,
+            "ended_by": word,
+            "is_open": False,
+        }
+        self.rows.append(row)
+
+    def _hold_by_owner(self) -> Piece:
+        if self.owner is not None:
+            return Piece("owner_stuck", 0, 0, None, self.owner)
+        return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
+
+    def tell(self) -> list[Row]:
+        """All rows."""
+        silence = self.silence
+        if silence is None or not silence.is_told:
+            return self.rows
+        return [*self.rows, self._write(silence, self._find_present(silence))]
+
+    def _find_present(self, silence: _Silence) -> Piece:
+        assert silence.begin is not None
+        for held in ("leader_away", "unowned"):
+            for each in silence.paints:
+                if each.held == held and each.to is None:
+                    return tell(each, each.at, each.at)
+        over = [tell(p, max(p.at, silence.begin[0]), p.to or 0) for p in silence.paints]
+        over = [each for each in over if each.to > each.at]
+        return max(over, key=lambda p: p.to - p.at) if over else self._hold_by_owner()
+
+    def _write(self, silence: _Silence, held: Piece | None) -> Row:
+        assert silence.begin is not None
+        held = held or Piece("unknown", 0, 0)
+        owner, member_id = held.who or (None, None)
+        began, seq = silence.begin
+        return {
+            "cluster": self.lag_rows[0]["cluster"],
+            **self.subject._asdict(),
+            "incarnation": self.incarnation,
+            "committed_offset": silence.offset,
+            "held": held.held,
+            "owner": owner,
+            "owner_member_id": member_id,
+            "broker_id": held.broker,
+            "event_seq": held.seq,
+            **dict.fromkeys((*_RESULTS, "reason")),
+            **{name: value for name, value in OPEN.items() if name != "closed_on"},
+            "seen_seq": seq,
+            "valid_from_seq": seq,
+            "valid_from_zxid": None,
+            "valid_from_at": timestamp(began),
+        }
+
+
+def _find_waiting(silence: _Silence, end: int | None, offset: int | None) -> int | None:
+    known = [each - silence.offset for each in (end, offset) if each is not None]
+    return max(0, *known) if known else None
+
+
+def _find_longest(pieces: list[Piece]) -> Piece | None:
+    sums = {p.held: sum(q.to - q.at for q in pieces if q.held == p.held) for p in pieces}
+    longest = max(sums.values(), default=0)
+    return next((piece for piece in pieces if sums[piece.held] == longest), None)

@@ -1,0 +1,1 @@
+"""ZooKeeper's own files -> events: transaction logs and snapshots, read and never written."""
