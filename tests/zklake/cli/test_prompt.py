@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -142,9 +143,11 @@ def test_a_sitting(
 
 
 @contextmanager
-def sit_down(scope: Scope, state: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+def sit_down(scope: Scope, state: Path) -> Iterator[tuple[FileIO, subprocess.Popen[bytes]]]:
     """A terminal at which the prompt stands, and its process."""
     mine, theirs = pty.openpty()
+    # An object that is closed once: a bare number closed twice may be another thread's by then.
+    terminal = FileIO(mine, "r+")
     environment = os.environ | {"XDG_STATE_HOME": str(state), "TERM": "xterm", "PAGER": "cat"}
     command = [sys.executable, "-m", "zklake", "sql", "--lake", scope.lakes[0].path]
     pipe = subprocess.PIPE
@@ -153,35 +156,34 @@ def sit_down(scope: Scope, state: Path) -> Iterator[tuple[int, subprocess.Popen[
     )
     os.close(theirs)
     try:
-        wait_for(mine, b"zklake>")
-        yield mine, process
+        wait_for(terminal, b"zklake>")
+        yield terminal, process
     finally:
         process.kill()
         process.communicate()
-        with suppress(OSError):  # hung up already
-            os.close(mine)
+        terminal.close()
 
 
 def test_at_a_real_terminal(scope: Scope, tmp_path: Path) -> None:
     with sit_down(scope, tmp_path) as (terminal, process):
-        os.write(terminal, b"SELECT 'forty' || 'two' AS answer;\r")
+        terminal.write(b"SELECT 'forty' || 'two' AS answer;\r")
         wait_for(terminal, b"fortytwo.*zklake>")
-        os.write(terminal, b"\x04")
+        terminal.write(b"\x04")
         assert process.wait(timeout=30) == 0
 
 
 def test_it_ends_without_a_word_when_the_terminal_is_gone(scope: Scope, tmp_path: Path) -> None:
     with sit_down(scope, tmp_path) as (terminal, process):
-        os.close(terminal)
+        terminal.close()
         assert process.communicate(timeout=30)[1] == b""
         assert process.returncode == 0
 
 
-def wait_for(terminal: int, pattern: bytes) -> None:
+def wait_for(terminal: FileIO, pattern: bytes) -> None:
     seen, deadline = b"", time.monotonic() + 60
     while not re.search(pattern, seen, re.DOTALL):
         assert time.monotonic() < deadline, seen
         if select.select([terminal], [], [], 0.2)[0]:
-            seen += (read := os.read(terminal, 65536))
+            seen += (read := terminal.read(65536) or b"")
             if b"\x1b[6n" in read:  # it asks where the cursor stands
-                os.write(terminal, b"\x1b[1;1R")
+                terminal.write(b"\x1b[1;1R")
