@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
     from lab.cluster import Cluster
     from lab.zookeeper import ZooKeeperServer
+
+# Properties are judged by what they find, not by how long a shared machine takes for one.
+hypothesis.settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("any machine")
 
 # The stories come first, beside tests that mostly wait: they are watched by the second. Then what
 # takes minutes, so that no worker is left alone with it at the end.

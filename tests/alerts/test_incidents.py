@@ -124,7 +124,7 @@ def test_one_is_a_burst_if_one_is_asked_for() -> None:
 SPELLS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), max_size=8)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(SPELLS, st.integers(0, 90), st.integers(0, 60), st.lists(st.integers(0, 500), max_size=12))
 def test_what_was_found_once_is_found_at_every_later_look(
     drawn: list[tuple[int, int]], for_s: int, clear_s: int, horizons: list[int]

@@ -59,7 +59,7 @@ def look(spells: list[Spell], horizon: datetime) -> Evaluation:
     )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(SPELLS, LOOKS)
 def test_what_is_open_is_told_whatever_went_and_came_back(
     drawn: list[tuple[str, int, int]], looks: list[tuple[int, bool, set[int]]]
