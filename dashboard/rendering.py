@@ -10,6 +10,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from dashboard.colours import colour_broker
 from dashboard.finding import Match
 from dashboard.hints import explain_status, find_hint, write_head
 from dashboard.incident_view import draw_lines
@@ -124,6 +125,7 @@ _ENVIRONMENT.filters.update(
     signed=write_signed,
     short=write_short,
     bytes=write_bytes,
+    broker_colour=colour_broker,
     duration=write_duration,
     iso=write_time,
     lines=draw_lines,

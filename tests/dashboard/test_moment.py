@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from dashboard.colours import colour_broker
 from dashboard.options import Options
 from tests.dashboard.addresses import write_address
 from tests.dashboard.browser import open_page
@@ -49,6 +50,14 @@ def test_a_moment_shows_the_whole_cluster(client: TestClient) -> None:
     assert owners["orders", 3] == "billing_web-b-1"
     billing = next(row for row in then["groups"] if row["group_id"] == "billing")
     assert (billing["members"], billing["partitions"], billing["status"]) == (2, 6, "OK")
+
+
+def test_a_broker_has_the_colour_that_it_has_on_charts(client: TestClient) -> None:
+    page = client.get(write_address("/at", time=find_moment(client, 30.25))).text
+    broker = client.get("/broker?broker_id=2").text
+    for number in (1, 2, 3):
+        assert f'<rect fill="{colour_broker(number)}"/>' in page
+        assert f'fill="{colour_broker(number)}"' in broker
 
 
 def test_what_differs_from_now(client: TestClient) -> None:
