@@ -97,10 +97,15 @@ class Audit:
         rows: Mapping[Place, Row],
         places: Iterable[Place] | None = None,
     ) -> list[Difference]:
-        # Below what may not be listed, what is not met may be there all the same.
-        hidden = tuple(f"{path.rstrip('/')}/" for path in self._tree.unreadable)
+        # What may not be looked at, or lies below what may not be listed, may be there all along.
+        unreadable = self._tree.unreadable
+        hidden = tuple(f"{path.rstrip('/')}/" for path in unreadable)
         found = find_differences(tree, rows, places)
-        return [one for one in found if one.tree or not one.place.path.startswith(hidden)]
+        return [
+            one
+            for one in found
+            if one.tree or not (one.place.path in unreadable or one.place.path.startswith(hidden))
+        ]
 
     def _look_again(self, suspects: list[Difference]) -> tuple[list[Difference], list[Difference]]:
         """Those that stood still and still differ, and those that moved and differ."""

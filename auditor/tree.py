@@ -30,7 +30,7 @@ class Tree:
     def __init__(self, client: KazooClient, chroot: str, reads_per_second: int) -> None:
         self._client, self._chroot = client, chroot
         self._pause_s = 1 / reads_per_second
-        # Directories that this session may not list.
+        # What this session may not look at, or not list.
         self.unreadable: set[str] = set()
 
     def walk(self) -> Iterator[tuple[Place, State]]:
@@ -38,8 +38,12 @@ class Tree:
         yield from self._walk("", _plant(list_patterns()))
 
     def read(self, path: str) -> State | None:
-        """The state of a znode; None: it is not there."""
-        stat = self._ask(lambda: self._client.exists(self._chroot + path))
+        """The state of a znode; None: it is not there, or `unreadable` (ZooKeeper 3.9)."""
+        try:
+            stat = self._ask(lambda: self._client.exists(self._chroot + path))
+        except NoAuthError:
+            self.unreadable.add(path)
+            return None
         return None if stat is None else State(stat.czxid, stat.version)
 
     def _walk(self, path: str, branch: Branch) -> Iterator[tuple[Place, State]]:

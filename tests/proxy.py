@@ -1,9 +1,10 @@
-"""A TCP proxy between a client and a server, to cut, pause and resume what runs through it."""
+"""A TCP proxy between a client and a server: what runs through it is cut, slowed or held up."""
 
 from __future__ import annotations
 
 import select
 import socket
+import time
 from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
@@ -25,6 +26,7 @@ class Proxy:
         self._flows.set()
         self._is_closed = False
         self._refuses = False
+        self._delay_s = 0.0
         self._start(self._accept)
 
     def cut(self) -> None:
@@ -42,6 +44,10 @@ class Proxy:
     def resume(self) -> None:
         """Let what has piled up go on."""
         self._flows.set()
+
+    def slow(self, delay_s: float) -> None:
+        """Every piece of data takes so long from now on; 0: none."""
+        self._delay_s = delay_s
 
     def refuse(self, refuses: bool = True) -> None:
         """Drop every new connection after its first words, as ZooKeeper does."""
@@ -103,6 +109,7 @@ class Proxy:
                 for sock in select.select([client, server], [], [])[0]:
                     data = sock.recv(1 << 16)
                     self._flows.wait()
+                    time.sleep(self._delay_s)
                     if not data:
                         return
                     other[sock].sendall(data)

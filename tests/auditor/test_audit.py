@@ -147,6 +147,12 @@ def test_below_what_may_not_be_listed_no_row_is_a_phantom() -> None:
     assert audit(world) == ([], 0)
 
 
+def test_what_may_not_be_looked_at_is_no_phantom() -> None:
+    world = World(None, OLD)
+    world.unreadable = {TOPIC.path}
+    assert audit(world) == ([], 0)
+
+
 def test_a_lake_that_stands_still_cannot_be_audited() -> None:
     world = World(NEW, OLD)
     world.is_moving = False

@@ -66,6 +66,8 @@ class Pipeline:
             )
         )
         self.cluster = self.watcher.cluster
+        # Paths, below the chroot, that the watcher may never read.
+        self.sealed: set[str] = set()
         self.stream_options = ["--log", self.kafka.bootstrap, "--lake", self.lake]
         self.stream_options += ["--cluster", self.cluster]
         (directory / "zklake.toml").write_text(
@@ -129,7 +131,7 @@ class Pipeline:
         """ZooKeeper's own logs, transaction by transaction, beside the records."""
         txns = read_majority([server.txn_log_dir for server in self.zookeeper.servers])
         changes, _ = fold(list(txns))
-        return account(list(restrict(changes, CHROOT)), records)
+        return account(list(restrict(changes, CHROOT)), records, self.sealed)
 
     def compare_tables(self, records: list[dict[str, Any]]) -> list[Any]:
         """By table, what is not the reference fold of these records."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from lab.server import Server
 from tests.e2e.pipeline import Pipeline
+from tests.e2e.pipeline_writers import seal_znodes, write_large_znodes, write_many_at_once
 from tests.watcher.watching import WatcherProcess
 from zklake.errors import LakeError
 
@@ -135,6 +136,16 @@ def freeze_links(pipeline: Pipeline, dice: Random) -> Iterator[None]:
         proxy.resume()
 
 
+@contextmanager
+def slow_links(pipeline: Pipeline, dice: Random) -> Iterator[None]:
+    """Replies come so late that reads pile up behind each other."""
+    for proxy in pipeline.proxies:
+        proxy.slow(dice.uniform(0.05, 0.3))
+    yield
+    for proxy in pipeline.proxies:
+        proxy.slow(0)
+
+
 class Part(NamedTuple):
     """What can be hurt, and how: one fault of a part at a time."""
 
@@ -147,7 +158,8 @@ PARTS = (
     Part("stream", (kill_stream, pause_stream, start_second_stream)),
     Part("log", (kill_log_broker, pause_log_broker)),
     Part("zookeeper", (kill_zookeeper, pause_zookeeper)),
-    Part("links", (cut_links, freeze_links)),
+    Part("links", (cut_links, freeze_links, slow_links)),
+    Part("writers", (seal_znodes, write_large_znodes, write_many_at_once)),
 )
 FAULTS = tuple(fault for part in PARTS for fault in part.faults)
 
