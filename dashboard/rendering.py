@@ -10,6 +10,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from alerts.evidence import format_evidence
 from dashboard.colours import colour_broker
 from dashboard.finding import Match
 from dashboard.hints import explain_status, find_hint, write_head
@@ -136,6 +137,7 @@ _ENVIRONMENT.filters.update(
     coordinator=format_coordinator,
     count=format_count,
     ending=format_end,
+    evidence=format_evidence,
     gap=format_gap,
     noun=inflect,
     operation=format_operation,
