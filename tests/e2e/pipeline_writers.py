@@ -40,7 +40,7 @@ def seal_znodes(pipeline: Pipeline, dice: Random) -> Iterator[None]:
 
 @contextmanager
 def write_large_znodes(pipeline: Pipeline, dice: Random) -> Iterator[None]:
-    """Nearly as large as ZooKeeper takes: more than a record of the log may hold."""
+    """Nearly as large as ZooKeeper takes, and no JSON: read, and withheld."""
     paths = _name(dice, "large")
     with _connect(pipeline) as client:
         for path in paths:

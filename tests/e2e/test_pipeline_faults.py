@@ -43,7 +43,7 @@ def test_every_fault_alone_and_beside_others(seed: int, tmp_path: Path) -> None:
     for name, seconds in sorted(recovered.items()):
         print(f"  {name:20} p50 {median(seconds):5.1f} s  max {max(seconds):5.1f} s")
     assert accounts.is_clean, str(accounts)
-    assert all(accounts.counts[kind] > 0 for kind in ("published", "sealed", "oversize"))
+    assert all(accounts.counts[kind] > 0 for kind in ("published", "sealed", "redacted"))
     assert differences == []
     assert report["findings"] == []
     assert report["znodes"] > 0
