@@ -48,12 +48,14 @@ def choose_environment(lakes: Sequence[Lake]) -> dict[str, str]:
         chosen |= {name: text for name, text in os.environ.items() if name.startswith(_STORES)}
     root = str(Path(__file__).parents[2])
     # Every arena takes address space, which is bounded: of malloc, and of Arrow's own allocator.
+    # jemalloc, deltalake's, would keep for good what queries gave back: a GiB of it.
     return {
         **chosen,
         "PYTHONPATH": root,
         "RUST_BACKTRACE": "0",
         "MALLOC_ARENA_MAX": "2",
         "ARROW_DEFAULT_MEMORY_POOL": "system",
+        "_RJEM_MALLOC_CONF": "retain:false,narenas:2",
     }
 
 

@@ -26,6 +26,11 @@ ENDLESS = (
     "WHERE (SELECT count(*) FROM topics) >= 0"
 )
 COUNT = "SELECT count(*) AS n FROM topics"
+# A quarter of a GiB for a moment.
+LARGE = (
+    "SELECT count(*) AS n FROM "
+    "(SELECT v, count(*) FROM (SELECT value % 1500007 AS v FROM range(0, 3000000)) GROUP BY v)"
+)
 PATIENT = Limits(timeout_s=300, memory_bytes=1 << 30)
 
 
@@ -151,6 +156,27 @@ def test_it_ends_with_whoever_started_it(lake: str) -> None:
     started.wait()
     started.stdout.close()
     wait_for(lambda: not is_running(pid))
+
+
+def test_address_space_is_given_back(tables: Tables, reader: Reader) -> None:
+    """It is bounded, and what an allocator keeps of it is missing to the next query."""
+    tables.ask(COUNT, "topics")
+    before = measure_address_space(find_pid(reader))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: tables.ask(LARGE, "topics"), range(8)))
+    assert tables.ask(COUNT, "topics") == [{"n": 1}]
+
+    def is_given_back() -> bool:
+        tables.look()
+        tables.ask(f"{COUNT} -- {time.monotonic()}", "topics")
+        return measure_address_space(find_pid(reader)) < before + (400 << 20)
+
+    wait_for(is_given_back)
+
+
+def measure_address_space(pid: int) -> int:
+    pages = Path(f"/proc/{pid}/statm").read_text().split()[0]
+    return int(pages) * os.sysconf("SC_PAGESIZE")
 
 
 def find_pid(reader: Reader) -> int:
