@@ -7,9 +7,10 @@ async function ask(address) {
   const known = asked.get(address);
   if (known && Date.now() - known.at < FRESH_MS) return known.rises;
   const answer = await fetch(address, { headers: { accept: "text/html" } });
+  if (!answer.ok) throw new Error(`Why answers ${answer.status}`);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const data = page.querySelector("figure.timeline > script");
-  const rises = answer.ok && data ? JSON.parse(data.textContent).rises || [] : [];
+  const rises = data ? JSON.parse(data.textContent).rises || [] : [];
   asked.set(address, { at: Date.now(), rises });
   return rises;
 }
@@ -28,8 +29,9 @@ export async function drawCauses(root, view) {
   let rises = view.rises;
   if (!rises) {
     if (!flags.firstChild) flags.textContent = "looking for causes …";
-    try { rises = await ask(root.dataset.why); } catch { rises = []; }
+    try { rises = await ask(root.dataset.why); } catch { rises = null; }
     if (!root.isConnected) return;
+    if (!rises) { flags.textContent = "the causes could not be asked; the page tries again when it is loaded anew"; return; }
   }
   const clamp = (value) => Math.min(1, Math.max(0, value));
   const find = (text) => (Date.parse(text) - view.data.start) / (view.data.end - view.data.start);

@@ -169,6 +169,20 @@ def test_the_causes_of_why_stand_on_the_axis(browser: Browser, address: str) -> 
         expect(page.locator(".flag")).to_have_count(2, timeout=60_000)
 
 
+def test_causes_that_could_not_be_asked_are_not_said_to_be_none(
+    browser: Browser, address: str
+) -> None:
+    with open_page(browser, address) as page:
+        page.add_init_script(
+            """const fetched = window.fetch;
+            window.fetch = (address, ...rest) => String(address).includes("/why")
+              ? Promise.resolve(new Response("busy", { status: 503 })) : fetched(address, ...rest);
+            """
+        )
+        page.goto(GROUP)
+        expect(page.locator(".flags")).to_contain_text("the causes could not be asked")
+
+
 def test_what_is_seen_can_be_taken_away(browser: Browser, address: str, tmp_path: Path) -> None:
     with open_page(browser, address) as page:
         page.goto(GROUP)

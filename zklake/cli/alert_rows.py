@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ def tabulate(found: list[Incident]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _tabulate_one(one: Incident) -> list[Any]:
+    from alerts.evidence import format_evidence
     from zklake.times import write_duration
 
     lasted = (one.ended_at - one.started_at).total_seconds() if one.ended_at else None
@@ -29,7 +29,7 @@ def _tabulate_one(one: Incident) -> list[Any]:
         one.severity,
         one.rule,
         one.subject.text,
-        json.dumps(one.describe()["evidence"]),
+        format_evidence(one.evidence),
         one.id,
     ]
 
