@@ -114,7 +114,7 @@ class Guard:
     def _say_wanted(self) -> str:
         if not self._options.all_accounts:
             return "log in at the reverse proxy in front of the dashboard: it knows who you are"
-        return "want a user and password, or a token, of the dashboard's settings"
+        return "needs a user and password, or a token, from the dashboard's settings"
 
     def _let_in(self, scope: Scope, login: Login, address: str, by: str) -> None:
         _set_caller(scope, Caller(login.who, login.role, address))

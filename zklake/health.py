@@ -39,7 +39,7 @@ def serve_health(
                 return Answer(503 if obstacle else 200, f"{obstacle or ready}\n")
             case "/metrics":
                 return Answer(200, generate_latest(registry).decode(), CONTENT_TYPE_LATEST)
-        return Answer(404, "want /healthz, /readyz or /metrics\n")
+        return Answer(404, "use /healthz, /readyz or /metrics\n")
 
     host, _, port = listen.rpartition(":")
     family = socket.AF_INET6 if listen.startswith("[") else socket.AF_INET

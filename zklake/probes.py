@@ -113,7 +113,7 @@ class ProbeServer:
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
             return Answer(400, "this is no request\n")
         if words[0] != b"GET":
-            return Answer(405, "want GET\n")
+            return Answer(405, "use GET\n")
         if len(self._tasks) - len(self._silent) > _MOST_ASKING:
             return Answer(503, "too many ask at once\n")
         found: asyncio.Future[Answer] = self._loop.create_future()

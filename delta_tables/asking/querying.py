@@ -32,7 +32,7 @@ _EXPLAIN = re.compile(
 )
 _WRITES = (exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Into, exp.Set, exp.Drop, exp.Alter)
 _MAX_CHARACTERS = 20_000
-_ONE_SELECT = "want exactly one SELECT (or WITH … SELECT, or EXPLAIN of one)"
+_ONE_SELECT = "only one SELECT (or WITH … SELECT, or EXPLAIN of one) is allowed"
 # What other databases' people type to look round.
 _LOOKS = (TokenType.SHOW, TokenType.DESCRIBE, TokenType.DESC)
 _LOOK = "`zklake tables` lists tables and views, `zklake describe TABLE` says what its columns are"
@@ -89,7 +89,7 @@ def check_condition(text: str) -> None:
     # Each check of the whole query follows; this one keeps a condition from ending its brackets.
     statements = _parse(_blank_comments(text, _tokenize(text)))
     if len(statements) != 1 or not isinstance(statements[0], exp.Condition):
-        raise QueryError(f"{text!r} is no condition: want one such as \"topic = 'orders'\"")
+        raise QueryError(f"{text!r} is not a condition: use one such as \"topic = 'orders'\"")
 
 
 class Selected(NamedTuple):

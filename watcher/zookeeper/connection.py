@@ -126,7 +126,7 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
             return read_ms, connect_ms, greet(self, connect_ms / 1000, compare_zxid=refused)
         except SessionClosedRequireSaslError as error:
             # enforce.auth.enabled: whoever has not logged in is sent away at the first request.
-            raise AuthFailedError("it wants SASL: correct zookeeper.sasl_*") from error
+            raise AuthFailedError("it requires SASL: correct zookeeper.sasl_*") from error
 
     def _await_room(self) -> None:
         while not (self._inbox.is_roomy or self.client._stopped.is_set()):
