@@ -54,7 +54,7 @@ _ODD = {
 # What may name a function; words of commands, too, when a bracket follows.
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.EXECUTE, TokenType.COMMAND, TokenType.LOAD)
 
-# It tells of syntax it does not know in a log of its own; the caller gets a QueryError.
+# It logs syntax that it does not know by itself; the caller gets a QueryError.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
@@ -63,7 +63,7 @@ class Checked(NamedTuple):
 
     sql: str
     names: list[str]
-    # Whether the answer is the engine's plan, which tells where the files lie.
+    # Whether the answer is the engine's plan, which shows where the files lie.
     is_plan: bool
 
 

@@ -43,7 +43,7 @@ _DESCRIBE = "`zklake describe TABLE` lists the columns of a table or view"
 
 
 def explain_failure(text: str, sql: str) -> str:
-    """A sentence without the names of layers, with the place in the query where it can be told."""
+    """A sentence without the names of layers, with the place in the query where it is known."""
     cause = _strip_layers(text)
     if column := _explain_column(cause, sql):
         return column

@@ -151,6 +151,6 @@ def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
-    with contextlib.suppress(BrokenPipeError):  # it is dead: reading tells how it ended
+    with contextlib.suppress(BrokenPipeError):  # it is dead: reading shows how it ended
         pipe.write(data)
         pipe.close()
