@@ -24,7 +24,7 @@ _MOST_ASKING = 64
 
 
 class Answer(NamedTuple):
-    """What is told to whoever asked."""
+    """An answer over HTTP."""
 
     status: int
     text: str
@@ -126,7 +126,7 @@ class ProbeServer:
             try:
                 answer = self._answer(path)
             except Exception as error:
-                answer = Answer(500, f"it cannot be told: {type(error).__name__}\n")
+                answer = Answer(500, f"the state cannot be read: {type(error).__name__}\n")
             try:
                 self._loop.call_soon_threadsafe(_hand_over, found, answer)
             except RuntimeError:  # stopped meanwhile

@@ -47,7 +47,7 @@ class Lines:
 
 
 class Bar:
-    """One line of a terminal, which follows the title that was told last."""
+    """One line of a terminal, which follows the title given last."""
 
     def __init__(self, shown: RichProgress) -> None:
         self._shown = shown

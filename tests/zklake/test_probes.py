@@ -97,7 +97,7 @@ def test_who_does_not_read_is_cut_off() -> None:
 
 def test_what_fails_is_said() -> None:
     with serve(find_illness=lambda: str(1 // 0)) as address:
-        assert get(address, "/healthz") == (500, "it cannot be told: ZeroDivisionError\n")
+        assert get(address, "/healthz") == (500, "the state cannot be read: ZeroDivisionError\n")
 
 
 def test_a_crowd_that_asks_is_answered_by_few_threads() -> None:

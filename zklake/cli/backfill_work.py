@@ -64,13 +64,13 @@ class Summary:
         """For people."""
         if not self.transactions:
             return f"nothing new for {self.place}"
-        told = format_count(sum(self.events.values()), "event")
+        events = format_count(sum(self.events.values()), "event")
         span = f"{_write_time(self.first_ms)} to {_write_time(self.last_ms)}"
         end = "; the live log goes on from there" if self.is_met else ""
         made = format_count(sum(self.rows.values()), "row")
         return (
             f"{format_count(self.transactions, 'transaction')}, {span}{end}\n"
-            f"wrote {told} to {self.place}, {made} in {format_count(len(self.rows), 'table')}"
+            f"wrote {events} to {self.place}, {made} in {format_count(len(self.rows), 'table')}"
         )
 
 
@@ -88,7 +88,7 @@ def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> S
         past = backfill.read_past()
         history = _open(settings, wanted, past, until_ms, report)
         with _show_progress(history) as show:
-            for batch in history.tell():
+            for batch in history.read():
                 backfill.append(batch.events, batch.zxid)
                 show()
         if history.counts.transactions or not past.is_folded:
@@ -104,9 +104,9 @@ def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> S
 def _open(
     settings: Settings, wanted: Wanted, past: Past, until_ms: int | None, report: Report
 ) -> History:
-    """What the lake has already bounds what the files are to tell."""
-    told = (past.first_zxid, past.zxid, past.seq, past.at_ms, past.is_known)
-    bounds = Bounds(*told, until_ms=until_ms)
+    """Read only what the lake does not have yet."""
+    known = (past.first_zxid, past.zxid, past.seq, past.at_ms, past.is_known)
+    bounds = Bounds(*known, until_ms=until_ms)
     meeting = None
     if (live := past.live) is not None:
         bounds = bounds._replace(
