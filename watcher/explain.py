@@ -1,4 +1,4 @@
-"""What happened to one znode, as far as its watch events and one read can tell. Pure.
+"""What happened to one znode, as far as its watch events and one read show. Pure.
 
 ZooKeeper sends the events of a change before any read reply that shows it, on one connection. So
 a reply shows the state after exactly the events received before it: the last of them gets its
@@ -27,7 +27,7 @@ _NOTHING_KNOWN = Row(0, 0, UNKNOWN_VERSION, 0, 0, unread=True)
 
 
 class Explanation(NamedTuple):
-    """Drafts in order: what the events could not tell, what each by_event, what the read adds."""
+    """Drafts in order: what the events could not show, what each by_event, what the read adds."""
 
     before: list[Draft]
     by_event: list[list[Draft]]
@@ -74,7 +74,7 @@ def explain(
 
 
 def difference(path: str, old: Row | None, reply: Reply, origin: Origin) -> list[Draft]:
-    """What must have happened between `old` and a read, with no event to tell it."""
+    """What must have happened between `old` and a read, with no event for it."""
     stat = reply.stat
     if stat is None:
         return _not_found(path, old, reply.error, origin)

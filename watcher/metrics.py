@@ -20,7 +20,7 @@ class WatcherMetrics(Metrics):
     is_standby = gauge("1 while another watcher writes the log.")
     zxid = gauge("Highest zxid seen.")
     server_zxid = gauge("Highest zxid the server has named, in events, answers and pings.")
-    told_zxid = gauge(
+    published_zxid = gauge(
         "Highest zxid up to which everything is in the log: a restart goes on from it."
     )
     seq = gauge("Last seq given.")

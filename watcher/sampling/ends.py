@@ -19,7 +19,7 @@ TOO_OLD = "UNSUPPORTED_VERSION"
 
 
 class Layout(NamedTuple):
-    """Who leads what, as the brokers' metadata tells; -1 leads what has no leader."""
+    """Who leads what, by the brokers' metadata; -1 leads what has no leader."""
 
     leaders: Mapping[Partition, int]
     # Of the partitions of __consumer_offsets, whether that topic is sampled or not.

@@ -32,7 +32,7 @@ class Listed(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """What one group answered; None where it, or one of its partitions, could not tell."""
+    """What one group answered; None where it, or one of its partitions, could not be read."""
 
     group_id: str
     state: GroupState | None
@@ -92,7 +92,7 @@ def _wait(future: Any, read: Any) -> Any:
 
 
 def read_state(group: ConsumerGroupDescription) -> GroupState:
-    """A group as the broker describes it; neither generation nor subscriptions are told."""
+    """A group as the broker describes it; without generation and subscriptions."""
     members = tuple(
         Member(
             each.member_id,
@@ -125,7 +125,7 @@ def _by_topic(assigned: Sequence[Key]) -> tuple[TopicPartitions, ...]:
 
 
 def read_commits(offsets: ConsumerGroupTopicPartitions) -> list[tuple[Key, Commit | None]]:
-    """A group's offsets, None where one could not be told; where there is none it is negative."""
+    """A group's offsets, None where one could not be read; where there is none it is negative."""
     return [
         ((each.topic, each.partition), _read_commit(offsets.group_id, each))
         for each in offsets.topic_partitions or ()

@@ -50,7 +50,7 @@ class RoundWriter:
         failed = [answer.failure for answer in answers if answer.failure is not None]
         self._metrics.sample_broker_failures.inc(len(failed))
         if not self._has_base:
-            # What a base does not tell is gone, unless it is theirs.
+            # What a base does not list is gone, unless it is theirs.
             failed += [BrokerFailure(each, "no answer yet") for each in sorted(owing)]
         ends = (end for answer in answers for end in answer.ends)
         # A late answer may be about a partition that another broker leads by now.

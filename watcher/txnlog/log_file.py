@@ -42,7 +42,7 @@ def ignore_bytes(count: int) -> None:
 def read_log(path: Path, report: Report, advance: Advance = ignore_bytes) -> Iterator[Entry]:
     """The transactions of a log file, in order; what cannot be read is reported.
 
-    `advance` is told of bytes that are done with: in the end, of the whole file.
+    `advance` gets the bytes that are done with: in the end, of the whole file.
     """
     size = done = 0
     try:
@@ -112,7 +112,7 @@ def _read_entry(
     try:
         return Entry(read_transaction(record), checksum)
     except Malformed as error:
-        says = f"{error}: one transaction cannot be told"
+        says = f"{error}: one transaction cannot be read"
         report(Finding(f"{path} at {offset}", says, is_loss=True))
         return None
 

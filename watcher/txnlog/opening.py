@@ -1,4 +1,4 @@
-"""From what is asked for to a history that can be told: where in the files it begins and ends."""
+"""From what is asked for to a history that can be read: where in the files it begins and ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zklake.settings.models import Settings
 
 
 class Wanted(NamedTuple):
-    """What somebody wants to be told."""
+    """What is asked for."""
 
     logs: Sequence[Path]
     snapshots: Sequence[Path] = ()
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
 def open_history(
     settings: Settings, wanted: Wanted, bounds: Bounds, meeting: Meeting | None, report: Report
 ) -> History:
-    """Find the files, and where to begin; TxnLogError where there is nothing to tell."""
+    """Find the files, and where to begin; TxnLogError where there is nothing to read."""
     files = find_files(wanted.logs, wanted.snapshots)
     start = _find_start(files, wanted.since_ms, bounds.after_zxid, report)
     first = bounds.first_zxid
@@ -52,7 +52,7 @@ def open_history(
 
 
 def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, report: Report) -> int:
-    """The zxid up to which a snapshot may be the beginning; -1: all is told."""
+    """The zxid up to which a snapshot may be the beginning; -1: everything is read."""
     limits = [] if after_zxid is None else [after_zxid]
     if since_ms is not None:
         since = find_since(files.logs, since_ms)
@@ -60,7 +60,7 @@ def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, repo
             raise TxnLogError("no transaction of that time or later in the files: see --since")
         limits.append(since - 1)
         if files.snapshots and all(one.zxid >= since for one in files.snapshots):
-            says = "none is older than --since: all transactions are told, from the first"
+            says = "none is older than --since: all transactions are read, from the first"
             report(Finding("the snapshots", says))
     if not files.snapshots and not is_first(files.logs[0].zxid):
         says = (
@@ -74,7 +74,7 @@ def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, repo
 def _find_last(files: Files, chroot: str, meeting: Meeting, start: int) -> int:
     """The last transaction before the live log.
 
-    Before 3.9 a watcher does not learn of each change which transaction made it. It was told of
+    Before 3.9 a watcher does not learn of each change which transaction made it. It saw
     all, in order: so the ones before the first known are the last ones before that transaction.
     """
     if not meeting.unnumbered:
@@ -84,5 +84,5 @@ def _find_last(files: Files, chroot: str, meeting: Meeting, start: int) -> int:
         if isinstance(step, Step):
             if step.transaction.zxid >= meeting.zxid:
                 break
-            before.extend([step.transaction.zxid] * len(step.told))
+            before.extend([step.transaction.zxid] * len(step.changes))
     return (before[0] if len(before) == meeting.unnumbered else meeting.zxid) - 1

@@ -33,7 +33,7 @@ class Base(NamedTuple):
     next: Transaction
 
 
-class Told(NamedTuple):
+class ZnodeChange(NamedTuple):
     """What became of one znode; `stat` is None where nothing is known of it."""
 
     op: Literal["create", "set", "delete"]
@@ -46,7 +46,7 @@ class Step(NamedTuple):
     """A transaction, and what it did inside the chroot."""
 
     transaction: Transaction
-    told: list[Told]
+    changes: list[ZnodeChange]
 
 
 class Walk:
@@ -64,7 +64,7 @@ class Walk:
         self.size, self.size_read = sum(log.path.stat().st_size for log in self._logs), 0
 
     def run(self) -> Iterator[Hole | Base | Step]:
-        """Everything in order; the tree stands as of what was told last."""
+        """Everything in order; the tree stands as of the last step."""
         for transaction in read_transactions(self._logs, self._report, self._advance):
             if transaction.zxid <= self._last:
                 continue
@@ -113,7 +113,7 @@ class Walk:
         self.is_known = True
         return True
 
-    def _apply(self, transaction: Transaction) -> Iterator[Told]:
+    def _apply(self, transaction: Transaction) -> Iterator[ZnodeChange]:
         for change in transaction.changes:
             if change.op == "close":
                 for path in self.znodes.list_closed(change):
@@ -121,15 +121,15 @@ class Walk:
             else:
                 yield from self._apply_one(transaction, change)
 
-    def _apply_one(self, transaction: Transaction, change: Change) -> Iterator[Told]:
+    def _apply_one(self, transaction: Transaction, change: Change) -> Iterator[ZnodeChange]:
         removed = self.znodes.apply(transaction, change)
         path = self.find_inner(change.path)
         if path is None:
             return
         if change.op == "delete":
-            yield Told("delete", path, removed)
+            yield ZnodeChange("delete", path, removed)
         elif change.op != "acl" and change.op != "close":  # noqa: PLR1714  # mypy narrows by these
-            yield Told(change.op, path, self.znodes.find(change.path), change.data)
+            yield ZnodeChange(change.op, path, self.znodes.find(change.path), change.data)
 
 
 def find_since(logs: Sequence[LogFile], since_ms: int) -> int | None:

@@ -17,7 +17,7 @@ from watcher.zookeeper.memory import Listener, Memory
 from watcher.zookeeper.sockets import Polling
 from zklake.errors import ZooKeeperError
 
-# kazoo tells of every attempt; we tell of every change.
+# kazoo logs every attempt; we log every change.
 _silent = logging.getLogger("watcher.kazoo")
 _silent.setLevel(logging.CRITICAL + 1)
 

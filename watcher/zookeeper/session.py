@@ -139,13 +139,13 @@ class ZooKeeperSession:
         )
 
     def on_away(self, reason: GapReason, error: str) -> None:
-        """Called by the connection thread, at every failed attempt; the first is told."""
+        """Called by the connection thread, at every failed attempt; the first is logged."""
         self.last_error = error
         if self._said_away and reason == "disconnected":
             return
         self._said_away = True
-        tell = log.warning if self._wanted == "open" else log.info
-        tell("zookeeper away", server=self.server, reason=reason, error=error)
+        write = log.warning if self._wanted == "open" else log.info
+        write("zookeeper away", server=self.server, reason=reason, error=error)
 
     def _want(self, wanted: Literal["open", "let_go", "closed"], parting: GapReason) -> None:
         if self._wanted != "closed":

@@ -37,7 +37,7 @@ class Teller:
         self.history = History("c", self.walk, sealing, bounds, report)
 
     def tell_batches(self) -> list[Batch]:
-        return list(self.history.tell())
+        return list(self.history.read())
 
     def tell(self) -> list[Event]:
         return [event for batch in self.tell_batches() for event in batch.events]
