@@ -1,4 +1,4 @@
-"""`zklake stream` as a process: starts Spark, keeps a query per cluster going, tells its health."""
+"""`zklake stream` as a process: starts Spark, keeps a query per cluster, serves its health."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ class Daemon:
             thread.join()
 
     def _sample_heap(self, spark: SparkSession) -> None:
-        with suppress(Py4JError, OSError):  # the batches tell when the JVM is gone
+        with suppress(Py4JError, OSError):  # the batches show when the JVM is gone
             jvm = spark.sparkContext._jvm
             assert jvm is not None
             runtime = jvm.java.lang.Runtime.getRuntime()

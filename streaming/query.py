@@ -70,7 +70,7 @@ class Stream:
 
 
 class Listener:
-    """What a run tells about itself, from whichever thread it happens in."""
+    """What a run reports about itself, from whichever thread it happens in."""
 
     def on_start(self) -> None:
         """The query has started."""
@@ -231,7 +231,7 @@ class Run:
         try:
             low, high = partition.find_bounds()
         except LogError:
-            return False  # the query itself will tell
+            return False  # the query itself will fail
         read = self._fold.progress.read_offset if self._fold else -1
         return high - max(low, read + 1) >= large
 

@@ -177,9 +177,9 @@ class Worker(Listener):
             return
         if outcome is not None:
             self._metrics.count_maintenance(outcome)
-            tell = self._log.warning if outcome.is_error else self._log.debug
+            write = self._log.warning if outcome.is_error else self._log.debug
             seconds = round(outcome.seconds, 3)
-            tell(
+            write(
                 "maintenance",
                 table=outcome.table,
                 action=outcome.action,

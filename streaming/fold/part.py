@@ -1,7 +1,7 @@
 """A part of a large stretch of the log: some znodes, folded apart from the rest of it. Pure.
 
 The row of a persistent znode follows from its own events, and from what speaks of the tree as a
-whole: gaps and frames. So such znodes can be divided between tasks; every one of them is told of
+whole: gaps and frames. So such znodes can be divided between tasks; every one of them gets
 gaps and frames. What looks at several znodes (sessions, groups, lag) stays with the walk over the
 log: it follows some of these events, too, but makes no rows of them.
 """

@@ -13,7 +13,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from delta_tables import reading
 from delta_tables.tables.quarantine import QUARANTINE
 
-# By this id the quarantine tells up to when its rows are of logs that the lake has left: µs, UTC.
+# By this id the quarantine knows up to when its rows are of logs that the lake has left: µs, UTC.
 _LEFT_MARK = "zklake.left_log"
 # How far the log was read when an event of the stream's own is the last one, less its seq: a hole
 # stands one before the record that showed it, a repeat takes the seq of the next good record.

@@ -16,7 +16,7 @@ def count_behind(query: StreamingQuery, partition: LogPartition, start: Progress
     try:
         low, high = partition.find_bounds(1.0)
     except LogError:
-        return None  # the query itself will tell
+        return None  # the query itself will fail
     last = query.lastProgress
     # pyspark hands on a dict as text; the offset is its last number.
     numbers = re.findall(r"\d+", str(last["sources"][0]["endOffset"])) if last else []

@@ -81,7 +81,7 @@ def _find_fault(event: Event | _Head, cluster: str, log_id: str | None) -> str |
     if log_id is not None and event.log_id != log_id:
         return f"of another log: {event.log_id}"
     if read_millis(event.observed_at_ms) is None:
-        return f"observed_at_ms {event.observed_at_ms} is no time"
+        return f"observed_at_ms {event.observed_at_ms} is not a time"
     if isinstance(event, Event) and event.op in (HOLE, REPEAT):
         return f"{event.op} is an event of the stream's own"
     return None

@@ -68,7 +68,7 @@ def plan(
 
 def _settle(table: Table, look: Look, policy: Policy) -> Iterator[Step]:
     hours = f"interval {policy.keep_hours} hours"
-    # Together: Delta refuses a log that is kept shorter than the files it tells of.
+    # Together: Delta refuses a log that is kept shorter than the files it names.
     wanted = {"delta.logRetentionDuration": hours, "delta.deletedFileRetentionDuration": hours}
     if look.properties.get("delta.appendOnly") == "true" and find_rules(table, policy):
         wanted["delta.appendOnly"] = "false"  # nothing could ever be trimmed

@@ -81,7 +81,7 @@ class Inbox:
         self._answer = Answer(request.id)
         return request
 
-    def tell(self, outcome: Outcome | None, *, is_last: bool) -> None:
+    def reply(self, outcome: Outcome | None, *, is_last: bool) -> None:
         """Add a step to the answer."""
         assert self._answer is not None
         assert self._directory is not None

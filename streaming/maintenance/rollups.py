@@ -1,7 +1,7 @@
 """Days of offset_lag that are over -> lag_rollups, before anybody trims them. Without Spark.
 
 A day is made by the view lag_history, which reads it from offset_lag as long as it is not rolled
-up: so it tells the same before and after. Making it again changes nothing.
+up: so it reads the same before and after. Making it again changes nothing.
 """
 
 from __future__ import annotations

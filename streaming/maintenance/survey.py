@@ -126,8 +126,8 @@ def find_now(events: DeltaTable) -> datetime:
     """The time of the lake's last event, for the same reason as find_today."""
     actions: Any = events.get_add_actions(flatten=True)
     name = "max.observed_at_ms"
-    told = actions.column(name).to_pylist() if name in actions.schema.names else []
-    last_ms = max((ms for ms in told if ms is not None), default=0)
+    times_ms = actions.column(name).to_pylist() if name in actions.schema.names else []
+    last_ms = max((ms for ms in times_ms if ms is not None), default=0)
     today = datetime.combine(find_today(events), datetime.min.time(), UTC)
     return min(datetime.now(UTC), max(today, datetime.fromtimestamp(last_ms / 1000, UTC)))
 

@@ -4,7 +4,7 @@ Rows that lasted less than a minute and ended in the same one become one, if the
 other within the same five minutes and differ in numbers only: the first, until the end of the last,
 with least, most, mean and last. By when rows end, not by when they begin: an hour that is over has
 all of its rows, and a day's lie in one partition. So it does not matter when, nor how often, it is
-done. The five minutes are those of lag_history, which tells the same before and after.
+done. The five minutes are those of lag_history, which reads the same before and after.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from delta_tables import reading
 from delta_tables.table import Table
 from streaming.maintenance.plan import Step
 
-# Columns that tell how a row ended, or when it was last seen.
+# Columns that show how a row ended, or when it was last seen.
 _LAST = (
     "seen_seq",
     "valid_to_seq",
@@ -43,7 +43,7 @@ THINNED_MARK = "zklake.thinned"
 
 
 def _write_last(*names: str) -> dict[str, str]:
-    """Columns that tell the end of a row; a row of an older layout tells one thing."""
+    """Columns of the end of a row; a row of an older layout holds one point."""
     return {
         f"{name}_last": f"last_value(coalesce({name}_last, {name}) ORDER BY valid_from_seq)"
         for name in names

@@ -1,6 +1,6 @@
 """One lake looked after: which table is due, and one step at a time. For the thread that writes it.
 
-A step that fails is told, and tried again at the next look; it never harms a batch.
+A step that fails is reported, and tried again at the next look; it never harms a batch.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Upkeep:
         elif name := self._waiting.popleft() if self._waiting else self._find_due():
             outcome = self._look(TABLE_BY_NAME[name])
         if self._inbox.is_open:
-            self._inbox.tell(outcome, is_last=not (self._steps or self._waiting))
+            self._inbox.reply(outcome, is_last=not (self._steps or self._waiting))
         return outcome
 
     def _find_due(self) -> str | None:
@@ -119,7 +119,7 @@ def plan_table(
 
 
 def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
-    """Do one step on the table as it is now; an error is told, not raised."""
+    """Do one step on the table as it is now; an error is returned, not raised."""
     began = time.monotonic()
     delta = reading.open_table(lake, cluster, step.table)
     try:

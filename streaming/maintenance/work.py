@@ -54,9 +54,9 @@ def _trim(delta: DeltaTable, step: Step) -> str:
 
 
 def _keep_breaks(delta: DeltaTable, step: Step) -> str:
-    """A record right before a delete stays: it tells that no run of deletes goes on there.
+    """A record right before a delete stays: it shows that no run of deletes goes on there.
 
-    Whether a session ended is told by an unbroken run (streaming/sessions.py), and a rebuild must
+    Whether a session ended is decided by an unbroken run (streaming/fold/sessions.py): a rebuild must
     see the same runs.
     """
     dates = " AND ".join(f"{name} = DATE '{value}'" for name, value in step.partition)

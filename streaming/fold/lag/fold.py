@@ -92,7 +92,7 @@ class LagFold:
         self._seq = seq
 
     def find_reading(self, group_id: str, key: PartitionKey) -> Reading:
-        """How far a ZooKeeper group has read a partition, by all that was told so far."""
+        """How far a ZooKeeper group has read a partition, by all that is known so far."""
         partition = self._ends.partitions.by_topic.get(key.topic, {}).get(key.partition)
         log_end = partition.end if partition is not None and partition.is_open else None
         known = self._group_partitions.find(GroupKey("zookeeper", group_id), key)

@@ -41,7 +41,7 @@ class GroupPartitions:
         known = self.groups.get(group)
         if known is None:
             subscribed = cluster_state.find_subscribed(group)
-            known = self.groups[group] = Group(group, subscribed, cluster_state.tells_owners(group))
+            known = self.groups[group] = Group(group, subscribed, cluster_state.knows_owners(group))
         if key.topic not in known.live:
             known.live[key.topic] = bool(known.subscribed.find_read((key.topic,)))
         group_partition = known.group_partitions.get(key)
@@ -101,11 +101,11 @@ class GroupPartitions:
         known = self.groups.get(group)
         if known is None:
             return
-        now = cluster_state.find_subscribed(group), cluster_state.tells_owners(group)
-        if now == (known.subscribed, known.tells_owners):
+        now = cluster_state.find_subscribed(group), cluster_state.knows_owners(group)
+        if now == (known.subscribed, known.knows_owners):
             return
         former = [(each, each.is_live, each.is_unowned) for each in known.group_partitions.values()]
-        known.subscribed, known.tells_owners = now
+        known.subscribed, known.knows_owners = now
         topics = {key.topic for key in known.group_partitions}
         read = known.subscribed.find_read(topics)
         known.live = {topic: topic in read for topic in topics}

@@ -1,7 +1,7 @@
 """One rebalance of a ZooKeeper group: what belongs to it, and when it is over.
 
 Pure: a state machine of one group. Its state is the open row; what the row's columns do not say
-travels in fold_state. What it came to is reckoned in outcome.py.
+travels in fold_state. What it came to is computed in outcome.py.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Episode:
         """It begins; `key` are the key columns, `members` the number before."""
         columns: Row = {
             **key,
-            **_tell(trigger),
+            **_describe_trigger(trigger),
             "generation": None,
             "members_before": members,
             **dict.fromkeys(RESULTS),
@@ -124,7 +124,7 @@ class Episode:
             return
         memory.trigger_seq = at.seq
         if not memory.is_explained:
-            self.row |= _tell(trigger)
+            self.row |= _describe_trigger(trigger)
         elif trigger.word not in self.row["triggers"]:
             self.row["triggers"] = [*self.row["triggers"], trigger.word]
         memory.is_explained = True
@@ -167,7 +167,7 @@ class Episode:
         find_tries(self.memory, owner).is_claiming = False
 
 
-def _tell(trigger: Trigger) -> Row:
+def _describe_trigger(trigger: Trigger) -> Row:
     return {
         "trigger": trigger.word,
         "trigger_member_id": trigger.member_id,

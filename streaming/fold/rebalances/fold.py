@@ -1,4 +1,4 @@
-"""The fold of `rebalances`: follows every group of one cluster, and tells each episode as a row.
+"""The fold of `rebalances`: follows every group of one cluster, and writes each episode as a row.
 
 Pure. docs/rebalances.md says by which rules.
 """
@@ -40,7 +40,7 @@ class RebalanceFold:
         self._topics: dict[str, frozenset[int] | None] = {}
         self._groups: dict[str, Group] = {}
         self._open: set[str] = set()
-        # When each Kafka-stored group was last told.
+        # When each Kafka-stored group was last published.
         self._said: dict[str, int] = {}
         self._ended: list[Row] = []
         self._is_blind, self._is_changed = False, False
@@ -57,7 +57,7 @@ class RebalanceFold:
         """Take one event, after the cluster's state has; `changes` are what it did there."""
         self._seq, was_blind = event.seq, self._is_blind
         if cluster_state.is_blind and not was_blind:
-            # Of the time up to a gap only the events before it tell.
+            # Of the time up to a gap only the events before it count.
             self._judge_all()
             self._is_blind = True
         if not self._is_blind:
@@ -113,7 +113,7 @@ class RebalanceFold:
     def _apply_kafka(
         self, event: Event, changes: Sequence[Change], cluster_state: ClusterState
     ) -> None:
-        """A Kafka-stored group was told, or found to be gone."""
+        """A Kafka-stored group was published, or found to be gone."""
         for change in changes:
             if change.kind == "group_changed" and change.after is None and change.group is not None:
                 self._said.pop(change.group.group_id, None)

@@ -1,7 +1,7 @@
 """Claims given back: a failed try, or only an extra round. Pure.
 
 A failed try is followed by the backoff, an extra round claims again at once. A watcher under load
-sees both late, so the wait is reckoned by ZooKeeper's clock wherever a change bears its time.
+sees both late, so the wait is measured by ZooKeeper's clock wherever a change bears its time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zklake.events.envelope import Event, Stat
 
 
 class Times(NamedTuple):
-    """When the watcher saw a change, and when it was by ZooKeeper's clock, if that is told."""
+    """When the watcher saw a change, and when it was by ZooKeeper's clock, if that is known."""
 
     seen_ms: int
     own_ms: int | None
@@ -41,7 +41,7 @@ def note_times(memory: Memory, times: Times) -> None:
 
 
 def find_tries(memory: Memory, owner: OwnerState) -> Tries:
-    """Of its session; a znode that was gone before it could be read tells none: not kept."""
+    """Of its session; a znode that was gone before it could be read has none: not kept."""
     if owner.session is None:
         return Tries()
     return memory.tries.setdefault(str(owner.session), Tries())
