@@ -51,7 +51,7 @@ _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
 # Requests under way, those that wait for a thread included.
 MOST_REQUESTS = 200
-# Threads of pages, and of the page that anyone can keep busy. What tells of our own health has the
+# Threads of pages, and of the page that anyone can keep busy. What shows our own health has the
 # threads of the library, which neither can take.
 _PAGE_THREADS, _SQL_THREADS = 24, 8
 

@@ -1,6 +1,6 @@
 """Whether what is shown is true still: how old the lake is, and whether its makers are up.
 
-It asks the watcher and the stream at their health addresses, if it was told them.
+It asks the watcher and the stream at their health addresses, if they are set.
 """
 
 from __future__ import annotations

@@ -106,12 +106,12 @@ class Guard:
             return None
         if given:
             self._note_wrong(address, scheme)
-        refused = _refuse(path, 401, self._say_wanted())
+        refused = _refuse(path, 401, self._explain_login())
         if self._options.all_accounts:
             refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
         return refused
 
-    def _say_wanted(self) -> str:
+    def _explain_login(self) -> str:
         if not self._options.all_accounts:
             return "log in at the reverse proxy in front of the dashboard: it knows who you are"
         return "needs a user and password, or a token, from the dashboard's settings"

@@ -1,4 +1,4 @@
-"""What is told of the moment of a scrape: how old the lake is, who is up, how long ago.
+"""What holds at the moment of a scrape: how old the lake is, who is up, how long ago.
 
 Ages count up to the lake's last event, not up to now: a lake that stands still has one complaint
 (zklake_lake_stale), and not one for every group.

@@ -32,7 +32,7 @@ _TOPIC_LEVELS: dict[Level, Callable[[Tables, Callable[[str], bool]], list[Any]]]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The things by level; what is told of them at a moment is made of groups and brokers."""
+    """The things by level; what holds of them at a moment is made of groups and brokers."""
 
     things: Things
     groups: Sequence[Group]
@@ -51,7 +51,7 @@ def name_reads(tables: Tables, families: Iterable[Family[Any]]) -> tuple[str, ..
 def take_snapshot(
     tables: Tables, chosen: MetricSet, families: Sequence[Family[Any]], options: MetricOptions
 ) -> Snapshot:
-    """Read what these families of the set tell, and no more."""
+    """Read what these families of the set need, and no more."""
     began = time.monotonic()
     levels = Counter(family.shape.level for family in families)
     is_wanted = Names(options.topics, options.exclude_topics).holds

@@ -53,5 +53,5 @@ def answer_json(says: str, answer: Compiled) -> Answer:
 
 
 def fail(says: str) -> Answer:
-    """An error as the JSON addresses tell it."""
+    """An error as the JSON addresses return it."""
     return answer_json(says, Compiled(Error))

@@ -12,7 +12,7 @@ from msgspec import Meta
 from dashboard.incident import (
     BRIEF_REBALANCE,
     GROUP_HISTORY,
-    SURROUNDINGS,
+    INCIDENT_SHAPE,
     load_incident,
 )
 from dashboard.incident_view import draw_incident
@@ -216,7 +216,7 @@ PAGE = Page(
                 "to": Instant,
                 **GROUP_HISTORY,
                 "rebalances": [BRIEF_REBALANCE],
-                **SURROUNDINGS,
+                **INCIDENT_SHAPE,
             }
         ),
     },

@@ -1,6 +1,6 @@
 """`/v3/config` and the log level: what is true of this server in the words of Burrow's settings.
 
-What does not exist here is empty. It never shows a credential: it is told none.
+What does not exist here is empty. It never shows a credential: it is given none.
 """
 
 from __future__ import annotations

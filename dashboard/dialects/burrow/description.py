@@ -161,7 +161,7 @@ def describe_burrow() -> tuple[Address, ...]:
 def _describe(path: str, summary: str) -> Address:
     name = "burrow_" + "_".join(part.strip("{}") for part in split(path)[1:])
     body = Named(_write_title(name) + "Answer", _wrap(**_BODIES[path]))
-    # Of a group that is not there, Burrow tells the status NOTFOUND, and no error.
+    # For a group that is not there, Burrow answers the status NOTFOUND, and no error.
     missing = Either((_ERROR, _UNKNOWN, *([body] if "status" in body.shape else [])))
     names = [part.strip("{}") for part in split(path) if part.startswith("{")]
     return Address(

@@ -36,7 +36,7 @@ def show_topic(question: Question) -> Answer:
 
 def _read_ends(question: Question) -> list[int]:
     sight, those = question.sight, write_in("topic", question.names[1:2])
-    # What holds now is what was told last; at a moment of the past, what was known when it began.
+    # What holds now is what was sampled last; of the past, what was known when it began.
     end = "log_end_offset" if sight.is_past else "coalesce(log_end_offset_last, log_end_offset)"
     sql = f"SELECT partition, {end} AS log_end_offset FROM log_ends WHERE {sight.held}{those}"  # noqa: S608
     ends = {row["partition"]: row["log_end_offset"] for row in sight.ask(sql, "log_ends")}

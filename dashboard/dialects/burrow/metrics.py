@@ -80,7 +80,7 @@ BURROW = MetricSet(
     title="Burrow",
     says="By Burrow's rules, not by ours, at the lake's last event: "
     + ", ".join(f"{code} {status}" for status, code in STATUS_CODES.items())
-    + ". A partition's status and offset are told once its window is full.",
+    + ". A partition's status and offset are shown once its window is full.",
     families=(
         # A gauge, whatever its name says.
         Family(

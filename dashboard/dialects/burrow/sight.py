@@ -128,7 +128,7 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
     ring_ms = sight.at_ms - 1000 * sight.rules.offset_refresh_s * sight.rules.intervals
     earliest_ms = min(first_ms, ring_ms) - _BEFORE_MS
     first, last, ring = map(sight.write, (earliest_ms, last_ms, ring_ms - _BEFORE_MS))
-    # The row that held then may tell more than one end: the curve goes on beyond the moment.
+    # The row that held then may hold more than one end: the curve goes on beyond the moment.
     until = f" AND valid_from_at <= {_write(sight.at)}" if sight.is_past else ""
     sql = (
         "SELECT topic, partition, log_end_offset, log_end_offset_last, "  # noqa: S608
