@@ -127,17 +127,19 @@ class Audit:
 
     def _describe(self, one: Difference) -> Iterator[Finding]:
         table, path = one.place
-        told = self._lake.find_last_event(path)
-        if told and told["op"] == "unreadable":
+        last_event = self._lake.find_last_event(path)
+        if last_event and last_event["op"] == "unreadable":
             return  # declared: the watcher may not read it
         evidence = {
             "path": path,
             "tree": None if one.tree is None else one.tree._asdict(),
             "row": None if one.row is None else {**one.row.state._asdict(), "seq": one.row.seq},
-            "last_event": told,
+            "last_event": last_event,
         }
         if one.tree is not None:
-            blame = "the row is missing" if _is_told(one.tree, told) else "no event tells it"
+            blame = (
+                "the row is missing" if _shows_state(one.tree, last_event) else "no event shows it"
+            )
             says = f"{path} stands in the tree, and {table} does not say so: {blame}"
             yield Finding("unexplained", table, says, evidence)
         if one.row is not None:
@@ -150,5 +152,5 @@ def _stood_still(former: Difference, now: Difference) -> bool:
     return former.tree == now.tree and (now.tree is not None or former.row == now.row)
 
 
-def _is_told(state: State, told: Mapping[str, object] | None) -> bool:
-    return told is not None and (told["czxid"], told["version"]) == state
+def _shows_state(state: State, last_event: Mapping[str, object] | None) -> bool:
+    return last_event is not None and (last_event["czxid"], last_event["version"]) == state

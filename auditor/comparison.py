@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class State(NamedTuple):
-    """What tells one state of a znode from another; None: not known."""
+    """What identifies one state of a znode; None: not known."""
 
     czxid: int | None
     version: int | None

@@ -17,7 +17,9 @@ class AuditMetrics(Metrics):
     PREFIX = "zklake_audit"
 
     unexplained = gauge(
-        "States and records that no table tells, in the last round: expected 0.", "cluster", "table"
+        "States and records that no table has, in the last round: expected 0.",
+        "cluster",
+        "table",
     )
     phantom = gauge(
         "Rows that nothing stands behind, in the last round: expected 0.", "cluster", "table"
