@@ -17,7 +17,7 @@ from lab.zookeeper import DEFAULT_VERSION
 from zklake.supervision.startable import Startable
 
 
-def _say_nothing(line: str) -> None:
+def _discard(line: str) -> None:
     pass
 
 
@@ -41,7 +41,7 @@ class Cluster(Startable):
         tick_ms: int = 500,
         session_timeout_ms: int = 6_000,
         settings: Mapping[str, str] | None = None,
-        say: Callable[[str], None] = _say_nothing,
+        say: Callable[[str], None] = _discard,
     ) -> None:
         """Nothing starts yet. `settings` are lines of every broker's server.properties.
 

@@ -22,7 +22,7 @@ class BrokerAct(Act):
 
     broker: Who
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {}
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lab.stories.stage import Reading, Stage
 
 EntityType = Literal["topics", "brokers", "clients"]
-# By key; of an override that goes, and of a secret, there is no value to tell.
+# By key; of an override that goes, and of a secret, there is no value to show.
 Values = tuple[tuple[str, str | None], ...]
 # Brokers keep these encrypted.
 SECRET = ".password"  # noqa: S105
@@ -87,14 +87,14 @@ class AlterConfig(Act):
             for key, value in self.changes
         )
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         about = {"entity_type": self.entity_type, "entity": self.entity}
         return {**about, "changes": dict(self.changes), "by": self.by}
 
 
 @dataclass(frozen=True)
 class ConfigIs(Look):
-    """All overrides of one entity, as a broker tells them; of quotas no client can ask."""
+    """All overrides of one entity, as a broker returns them; of quotas no client can ask."""
 
     fact: ClassVar[str] = "config_is"
     entity_type: EntityType
@@ -109,8 +109,8 @@ class ConfigIs(Look):
             seen = self._ask_broker(stage)
         if seen != dict(self.config):
             return None
-        told = {"entity_type": self.entity_type, "entity": self.entity, "config": seen}
-        return Sight(told, reading.stat.version if reading else None)
+        fields = {"entity_type": self.entity_type, "entity": self.entity, "config": seen}
+        return Sight(fields, reading.stat.version if reading else None)
 
     def _ask_broker(self, stage: Stage) -> dict[str, str | None] | None:
         resource = ConfigResource(_RESOURCES[self.entity_type], self.entity)

@@ -33,8 +33,8 @@ class OwnersAre(Look):
             return None
         # The same owner again is a new tenure: only the czxid shows it.
         tenures = {partition: one.stat.czxid for partition, one in read.items()}
-        told = {"group": self.group, "topic": self.topic, "members": member_ids, "owners": owners}
-        return Sight(told, tenures)
+        fields = {"group": self.group, "topic": self.topic, "members": member_ids, "owners": owners}
+        return Sight(fields, tenures)
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class OffsetsAre(Look):
         offsets = {partition: int(one.data) for partition, one in read.items()}
         if offsets != dict(enumerate(self.offsets)):
             return None
-        told = {"group": self.group, "topic": self.topic, "offsets": offsets}
-        return Sight(told, {partition: one.stat.version for partition, one in read.items()})
+        fields = {"group": self.group, "topic": self.topic, "offsets": offsets}
+        return Sight(fields, {partition: one.stat.version for partition, one in read.items()})
 
 
 def read_offsets(stage: Stage, group: str, topic: str) -> dict[int, int]:

@@ -65,7 +65,7 @@ class KafkaMemberAct(Act):
     group: str
     client_id: str
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"group": self.group, "client_id": self.client_id}
 
     def find_member_id(self, stage: Stage) -> str:
@@ -154,7 +154,7 @@ class CommitToKafka(Act):
         stage.admin.alter_consumer_group_offsets([wanted])[self.group].result(_ADMIN_S)
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         offsets = dict(enumerate(self.offsets))
         return {"group": self.group, "topic": self.topic, "offsets": offsets}
 
@@ -191,8 +191,8 @@ class KafkaOwnersAre(Look):
         ranged = assign_by_range(self.partitions, self.client_ids)
         if owners != {partition: members[client] for partition, client in ranged.items()}:
             return None
-        told = {"group": self.group, "topic": self.topic, "members": sorted(members.values())}
-        return Sight({**told, "owners": dict(sorted(owners.items()))})
+        fields = {"group": self.group, "topic": self.topic, "members": sorted(members.values())}
+        return Sight({**fields, "owners": dict(sorted(owners.items()))})
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,8 @@ class LagIs(Look):
             lag |= {p: None for p in lag if self.lag[p : p + 1] == (None,)}
             if lag != dict(enumerate(self.lag)):
                 return None
-        told = {"group": self.group, "coordinator": self.coordinator, "topic": self.topic}
-        return Sight({**told, "committed": committed, "ends": ends, "lag": lag})
+        fields = {"group": self.group, "coordinator": self.coordinator, "topic": self.topic}
+        return Sight({**fields, "committed": committed, "ends": ends, "lag": lag})
 
 
 def _read_ends(stage: Stage, topic: str, partitions: list[int]) -> dict[int, int]:

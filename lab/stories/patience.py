@@ -12,7 +12,7 @@ from zklake.errors import LabError
 
 T = TypeVar("T")
 _POLL_S = 0.05
-# A state is told only when nothing of it moved for so long.
+# A state is recorded only when nothing of it moved for so long.
 STILLNESS_S = 0.25
 # A transaction bears the time it was prepared, a moment before anyone can read it.
 _AFTERGLOW_S = 0.05

@@ -1,4 +1,4 @@
-"""Where a story is told: one cluster, its clients, its consumers, and the truth being written.
+"""Where a story runs: one cluster, its clients, its consumers, and the truth being written.
 
 Knows how to ask; what a story does and what must then hold stands in the acts and the looks.
 """
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 
 class Stage(Startable):
-    """One story's means: `with Stage(…) as stage: story.tell(stage)`."""
+    """One story's means: `with Stage(…) as stage: story.run(stage)`."""
 
     def __init__(
         self,

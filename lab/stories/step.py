@@ -41,9 +41,9 @@ class Act(Step):
     def take(self, stage: Stage) -> None:
         from_ms = now_ms()
         learnt = self.perform(stage)
-        stage.truth.record("act", self.fact, from_ms, now_ms(), {**self.tell_fields(), **learnt})
+        stage.truth.record("act", self.fact, from_ms, now_ms(), {**self.list_fields(), **learnt})
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         """What the plan already says of it."""
         return asdict(self)
 

@@ -1,4 +1,4 @@
-"""What must hold of topics, as the brokers' metadata tells it; ZooKeeper only says if it moved."""
+"""What must hold of topics, by the brokers' metadata; ZooKeeper only says if it moved."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class LeadersAre(Look):
         living = stage.list_living_brokers()
         if not all(self._is_settled(one, living) for one in topic.partitions.values()):
             return None
-        told = {one.id: _describe(one) for one in topic.partitions.values()}
-        return Sight({"topic": self.topic, "partitions": told}, self._read_versions(stage))
+        partitions = {one.id: _describe(one) for one in topic.partitions.values()}
+        return Sight({"topic": self.topic, "partitions": partitions}, self._read_versions(stage))
 
     def _read_versions(self, stage: Stage) -> list[int]:
         """The states' versions: brokers may lag behind what ZooKeeper has."""

@@ -161,7 +161,7 @@ def test_a_whole_cycle_is_told_on_a_real_cluster(shop: Shop, tmp_path: Path) -> 
             point=lambda look: None,
             answer=lambda look, since: seen.append(look),
         ) as loop:
-            loop.tell_cycle(Pause(1_000))
+            loop.run_cycle(Pause(1_000))
             # The coordinator may have moved meanwhile: who asks still gets an answer.
             one = shop.stage.patience.wait_for(
                 lambda: describe_group(shop.stage, KAFKA_GROUP), f"the end of {KAFKA_GROUP}"
