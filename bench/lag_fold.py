@@ -126,12 +126,12 @@ class GroupLog:
             is_base=number == 0,
             groups=GroupReading("offsets_topic", complete_since_seq=0),
         )
-        told = [LogEnds(part) for part in parts] + [LogEnds(last, ended)]
-        return records + [self._encode("log_ends", at_ms + 500, log_ends=each) for each in told]
+        rounds = [LogEnds(part) for part in parts] + [LogEnds(last, ended)]
+        return records + [self._encode("log_ends", at_ms + 500, log_ends=each) for each in rounds]
 
-    def _encode(self, op: str, at_ms: int, **told: GroupCommits | LogEnds) -> bytes:
+    def _encode(self, op: str, at_ms: int, **payload: GroupCommits | LogEnds) -> bytes:
         self._seq += 1
-        return encode(Event(GROUPS_CLUSTER, "bench", self._seq, op, at_ms, **told))  # type: ignore[arg-type]
+        return encode(Event(GROUPS_CLUSTER, "bench", self._seq, op, at_ms, **payload))  # type: ignore[arg-type]
 
     def _list_commits(self, number: int, at_ms: int) -> Iterator[Commit]:
         for group in range(self._groups):

@@ -78,14 +78,14 @@ def produce(bootstrap: str, topics: Sequence[str], seconds: float) -> None:
 
 def _find_parts(bootstrap: str, topics: Sequence[str]) -> list[tuple[str, Part]]:
     """What each broker leads, by its address, topic by topic."""
-    told = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=TIMEOUT_S)
+    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=TIMEOUT_S)
     found = []
     for topic in topics:
         by_leader: dict[int, list[int]] = {}
-        for number, partition in told.topics[topic].partitions.items():
+        for number, partition in metadata.topics[topic].partitions.items():
             by_leader.setdefault(partition.leader, []).append(number)
         for leader, numbers in by_leader.items():
-            broker = told.brokers[leader]
+            broker = metadata.brokers[leader]
             found.append((f"{broker.host}:{broker.port}", Part(topic, tuple(numbers))))
     return found
 
