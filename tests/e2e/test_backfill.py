@@ -16,7 +16,7 @@ from kazoo.client import KazooClient
 from bench.records import make_records
 from delta_tables.reading import read_rows
 from lab.cluster import Cluster
-from lab.stories import BROKER_SETTINGS, find_story, tell_story
+from lab.stories import BROKER_SETTINGS, find_story, run_story
 from lab.zookeeper import ZooKeeperServer
 from streaming.batch import Fold
 from streaming.lake.lake import Lake
@@ -110,7 +110,7 @@ def recording(
         with Cluster(3, zookeeper_version=version, settings=BROKER_SETTINGS) as played:
             with watch(played.zookeeper_connect, cluster, directory, name) as log:
                 for story in STORIES:
-                    tell_story(played, find_story(story), 5, 50.0, lambda fact: None)
+                    run_story(played, find_story(story), 5, 50.0, lambda fact: None)
             shutil.copytree(played.zookeeper.servers[0].data_dir, directory / "data")
     fold(log, name, directory / "live")
     chroot = "/kafka" if version.startswith("3.4") else ""
