@@ -25,8 +25,8 @@ class AuditMetrics(Metrics):
         "Rows that nothing stands behind, in the last round: expected 0.", "cluster", "table"
     )
     undecided = gauge("Znodes that changed at every look of the last round.", "cluster")
-    znodes = gauge("Znodes that the last round held against the tables.", "cluster")
-    records = gauge("Records of the log that the last round held against the tables.", "cluster")
+    znodes = gauge("Znodes that the last round compared with the tables.", "cluster")
+    records = gauge("Records of the log that the last round compared with the tables.", "cluster")
     last_round_timestamp_seconds = gauge("When the last round ended.", "cluster")
     rounds = counter("Rounds that came to their end.", "cluster")
     failures = counter("Rounds that could not: a server or the lake was away.", "cluster")

@@ -56,8 +56,8 @@ def _trim(delta: DeltaTable, step: Step) -> str:
 def _keep_breaks(delta: DeltaTable, step: Step) -> str:
     """A record right before a delete stays: it shows that no run of deletes goes on there.
 
-    Whether a session ended is decided by an unbroken run (streaming/fold/sessions.py): a rebuild must
-    see the same runs.
+    Whether a session ended is decided by an unbroken run (streaming/fold/sessions.py): a rebuild
+    must see the same runs.
     """
     dates = " AND ".join(f"{name} = DATE '{value}'" for name, value in step.partition)
     sql = (

@@ -137,7 +137,7 @@ def test_the_numbers_say_how_long_and_how_much() -> None:
         rig.run(lambda: read("gap_seconds_total", reason="session_expired") > 0.5)
         assert read("gap_seconds_total", reason="first_start") < 1
         assert read("read_seconds_count") > 0
-        assert (read("server_zxid"), read("told_zxid")) == (77, 20)
+        assert (read("server_zxid"), read("published_zxid")) == (77, 20)
         assert read("model_bytes") == release.tree.size > 20 * 80
         counted = {
             (sample.labels["op"], sample.labels["fidelity"]): sample.value
