@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from auditor.places import NAMES
-from auditor.report import Report
+from auditor.report import AuditReport
 from zklake.metrics import Metrics, counter, gauge
 
 _TABLES = (*NAMES, "znode_events", "quarantine", "log_gaps")
@@ -31,7 +31,7 @@ class AuditMetrics(Metrics):
     rounds = counter("Rounds that came to their end.", "cluster")
     failures = counter("Rounds that could not: a server or the lake was away.", "cluster")
 
-    def note(self, report: Report) -> None:
+    def note(self, report: AuditReport) -> None:
         """A round has ended."""
         cluster, counts = report.cluster, report.count()
         for table in _TABLES:

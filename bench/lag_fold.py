@@ -45,7 +45,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Seconds per round ÷ interval, commits/s, bytes/day."""
     from streaming.batch import Fold
     from streaming.lake.lake import Lake
-    from streaming.lake.progress import Progress
+    from streaming.lake.progress import LakeProgress
     from streaming.session import build_session
 
     groups, partitions, rounds = (300, 1_000, 7) if quick else (10_000, 24_000, 14)
@@ -53,7 +53,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     try:
         lake = Lake(str(stage.directory / "lag"), GROUPS_CLUSTER)
         lake.create_tables()
-        fold = Fold(lake, Progress(), f"zklake.{GROUPS_CLUSTER}")
+        fold = Fold(lake, LakeProgress(), f"zklake.{GROUPS_CLUSTER}")
         log = GroupLog(groups, partitions)
         took = [_fold_round(spark, fold, log, number, stage) for number in range(rounds + _WARM_UP)]
     finally:

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from bench.figures import Figure
-from bench.group_commits import Committers, Group
+from bench.group_commits import Committers, CommittingGroup
 from bench.processes import read_cpu_s, read_rss_bytes
 from bench.producer import start_producer
 from bench.stage import Stage, name_cluster
@@ -194,7 +194,7 @@ def _fill(cluster: Cluster, partitions: int) -> list[str]:
     return names
 
 
-def _make_group(topics: list[str], number: int) -> Group:
+def _make_group(topics: list[str], number: int) -> CommittingGroup:
     start = number * _PER_GROUP % _PER_TOPIC
     partitions = tuple(range(start, start + _PER_GROUP))
-    return Group(f"group-{number:05}", topics[number % len(topics)], partitions)
+    return CommittingGroup(f"group-{number:05}", topics[number % len(topics)], partitions)

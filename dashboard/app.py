@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from dashboard.audit import Audit
+from dashboard.audit import AuditLog
 from dashboard.budget import Crowd
 from dashboard.dialects.burrow.routes import list_burrow_routes
 from dashboard.finding import Match, UnknownName
@@ -61,7 +61,7 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.audit = Audit(options.audit_log)
+        self.audit = AuditLog(options.audit_log)
         self.reader = Reader(options.lake, options.cluster, options.limits)
         self.tables = Tables(options.lake, options.cluster, source=self.reader)
         self.pulse = PulseTaker(options)

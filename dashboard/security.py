@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.accounts import Caller, Login, find_login
-from dashboard.audit import Audit
+from dashboard.audit import AuditLog
 from dashboard.options import Options
 from dashboard.proxy import Proxy
 from dashboard.throttle import Throttle
@@ -40,7 +40,7 @@ _OPEN = ("/healthz", "/readyz")
 class Guard:
     """Answers instead of the pages where something is wrong with a request."""
 
-    def __init__(self, app: ASGIApp, options: Options, audit: Audit) -> None:
+    def __init__(self, app: ASGIApp, options: Options, audit: AuditLog) -> None:
         self._app, self._options, self._audit = app, options, audit
         self._throttle = Throttle(options.wrong_logins)
         self._proxy = Proxy(options.proxy) if options.proxy else None

@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 from lab.ensemble import ZooKeeperEnsemble
 from lab.kafka import KafkaBroker, find_brokers
 from lab.ports import find_free_ports
-from lab.server import Place, Server, wait_until
+from lab.server import Server, WorkDirectory, wait_until
 from lab.zookeeper import DEFAULT_VERSION
 from zklake.supervision.startable import Startable
 
@@ -47,7 +47,7 @@ class Cluster(Startable):
 
         Each server logs into its own directory, unless there is one for all `logs`.
         """
-        self._place = Place(directory)
+        self._place = WorkDirectory(directory)
         self.directory = self._place.path
         self.logs = logs or self.directory
         self._say = say

@@ -12,7 +12,7 @@ from random import Random
 
 from lab.shop import PARTITIONS, TOPIC, Shop
 from lab.stories.step import Pause
-from lab.story_chapters import Chapter, Look, plan_cycle
+from lab.story_chapters import Chapter, Pointer, plan_cycle
 from lab.waves import PERIOD_S, Waves
 from zklake.supervision.startable import Startable
 from zklake.supervision.supervisor import Supervisor, explain_briefly
@@ -31,8 +31,8 @@ class StoryLoop(Startable):
         *,
         seed: int,
         say: Callable[[str], None],
-        point: Callable[[Look], None],
-        answer: Callable[[Look, datetime], None],
+        point: Callable[[Pointer], None],
+        answer: Callable[[Pointer, datetime], None],
     ) -> None:
         """Nothing happens yet. `point` says where to look, `answer` what the tables show."""
         self._dice = Random(seed)  # noqa: S311

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from streaming.batch import Batch
 from streaming.lake.lease import hold_lease
 from streaming.metrics import StreamMetrics
-from streaming.patience import Patience
+from streaming.patience import RetryPolicy
 from streaming.query import Listener, Run, Stream
 from streaming.trouble import EventFailed
 from streaming.worker import Worker
@@ -40,7 +40,7 @@ class Totals(Listener):
 
 def run_once(spark: SparkSession, stream: Stream, *, take_over: bool = False) -> Totals:
     """Fold everything there is, then return."""
-    totals, patience = Totals(stream), Patience()
+    totals, patience = Totals(stream), RetryPolicy()
     try:
         with hold_lease(stream.lake, stream.cluster, take_over=take_over) as lost:
             while True:

@@ -19,7 +19,7 @@ from watcher.drafts import Draft, publish_stat
 from watcher.log.batch import Batch
 from watcher.messages import ZnodeStat
 from watcher.sealing import Sealed, Sealer
-from watcher.tree import Row, Tree
+from watcher.tree import Tree, ZnodeRow
 from zklake.events.envelope import VERSION, Event, Meta, Op, encode
 
 # What a place costs beside its path and data: its event, its reading, its drafts.
@@ -50,7 +50,7 @@ class Slot:
 class Ahead(NamedTuple):
     """What a path has come to while some of its events still wait for their release."""
 
-    row: Row | None
+    row: ZnodeRow | None
     unreleased: int
 
 
@@ -119,13 +119,13 @@ class Release:
         slot.size += more
         self.held_bytes += more
 
-    def row(self, path: str) -> Row | None:
+    def row(self, path: str) -> ZnodeRow | None:
         """What is known of a path, counting events that still wait for their release."""
         path = self._sealer.path(path)
         ahead = self._ahead.get(path)
         return ahead.row if ahead is not None else self.tree.row(path)
 
-    def expect(self, path: str, row: Row | None, drafts: int) -> None:
+    def expect(self, path: str, row: ZnodeRow | None, drafts: int) -> None:
         """A path has come to `row`; so many drafts are on their way to say so."""
         if drafts:
             path = self._sealer.path(path)

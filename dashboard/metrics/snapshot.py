@@ -31,7 +31,7 @@ _TOPIC_LEVELS: dict[Level, Callable[[Tables, Callable[[str], bool]], list[Any]]]
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class MetricsSnapshot:
     """The things by level; what holds of them at a moment is made of groups and brokers."""
 
     things: Things
@@ -50,7 +50,7 @@ def name_reads(tables: Tables, families: Iterable[Family[Any]]) -> tuple[str, ..
 
 def take_snapshot(
     tables: Tables, chosen: MetricSet, families: Sequence[Family[Any]], options: MetricOptions
-) -> Snapshot:
+) -> MetricsSnapshot:
     """Read what these families of the set need, and no more."""
     began = time.monotonic()
     levels = Counter(family.shape.level for family in families)
@@ -73,7 +73,7 @@ def take_snapshot(
     room -= sum(_price(group, levels) for group in groups)
     of_topics, left_of_topics = _read_topics(tables, is_wanted, levels, room)
     things["taken_ms"] = [1000 * (time.monotonic() - began)]
-    return Snapshot({**things, **of_topics}, groups, brokers, left + left_of_topics)
+    return MetricsSnapshot({**things, **of_topics}, groups, brokers, left + left_of_topics)
 
 
 def choose_groups(groups: Sequence[Group], options: MetricOptions) -> list[Group]:

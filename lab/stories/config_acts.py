@@ -15,13 +15,13 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from lab.stories.patience import Sight
+from lab.stories.patience import Observed
 from lab.stories.raw_requests import alter_quotas
 from lab.stories.step import Act, Fields, Look
 from lab.stories.topic_acts import Way
 
 if TYPE_CHECKING:
-    from lab.stories.stage import Reading, Stage
+    from lab.stories.stage import Stage, ZnodeReading
 
 EntityType = Literal["topics", "brokers", "clients"]
 # By key; of an override that goes, and of a secret, there is no value to show.
@@ -101,7 +101,7 @@ class ConfigIs(Look):
     entity: str
     config: Values
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         reading = stage.read(f"/config/{self.entity_type}/{self.entity}")
         if self.entity_type == "clients":
             seen: dict[str, str | None] | None = dict(_read_config(reading))
@@ -110,7 +110,7 @@ class ConfigIs(Look):
         if seen != dict(self.config):
             return None
         fields = {"entity_type": self.entity_type, "entity": self.entity, "config": seen}
-        return Sight(fields, reading.stat.version if reading else None)
+        return Observed(fields, reading.stat.version if reading else None)
 
     def _ask_broker(self, stage: Stage) -> dict[str, str | None] | None:
         resource = ConfigResource(_RESOURCES[self.entity_type], self.entity)
@@ -129,7 +129,7 @@ def _choose_operation(value: str | None) -> AlterConfigOpType:
     return AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
 
 
-def _read_config(reading: Reading | None) -> dict[str, str]:
+def _read_config(reading: ZnodeReading | None) -> dict[str, str]:
     """The overrides; none where the znode is not there."""
     if reading is None or not reading.data:
         return {}

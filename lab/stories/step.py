@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import STILLNESS_S, Sight
+from lab.stories.patience import STILLNESS_S, Observed
 from lab.stories.truth import now_ms
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Look(Step):
     fact: ClassVar[str]
 
     @abstractmethod
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         """What is seen; None while it is not what the plan says must hold."""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import STILLNESS_S, Sight
+from lab.stories.patience import STILLNESS_S, Observed
 from lab.stories.step import Look
 from lab.stories.topic_acts import Placement
 
@@ -24,7 +24,7 @@ class LeadersAre(Look):
     replicas: Placement
     preferred: bool = False
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata = stage.ask_metadata()
         topic = metadata.topics.get(self.topic) if metadata else None
         if topic is None or sorted(topic.partitions) != list(range(len(self.replicas))):
@@ -33,7 +33,7 @@ class LeadersAre(Look):
         if not all(self._is_settled(one, living) for one in topic.partitions.values()):
             return None
         partitions = {one.id: _describe(one) for one in topic.partitions.values()}
-        return Sight({"topic": self.topic, "partitions": partitions}, self._read_versions(stage))
+        return Observed({"topic": self.topic, "partitions": partitions}, self._read_versions(stage))
 
     def _read_versions(self, stage: Stage) -> list[int]:
         """The states' versions: brokers may lag behind what ZooKeeper has."""
@@ -70,8 +70,8 @@ class TopicIsGone(Look):
     def still_s(self) -> float:
         return self.for_s
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata = stage.ask_metadata()
         if metadata is None or self.topic in metadata.topics:
             return None
-        return Sight({"topic": self.topic})
+        return Observed({"topic": self.topic})

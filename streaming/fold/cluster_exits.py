@@ -20,7 +20,7 @@ from streaming.fold.exits import (
     Exit,
     MemberExits,
     PartitionHeld,
-    Reading,
+    ReadPosition,
     judge_broker,
 )
 from streaming.fold.frames import Closure
@@ -30,7 +30,7 @@ from streaming.fold.lag.fold import LagFold
 from streaming.fold.sessions import PASSING
 from zklake.events.envelope import Event
 
-_NOTHING = Reading(None, None, None, None)
+_NOTHING = ReadPosition(None, None, None, None)
 _BREAKS_NO_RUN = frozenset((*PASSING, "seq_repeat"))
 
 

@@ -61,7 +61,7 @@ class OpenGaps:
 
 
 @dataclass
-class Sight:
+class TreeSight:
     """What the watcher has seen of the tree as a whole: its frames, and the gaps in force."""
 
     frames: Frames = field(default_factory=Frames)

@@ -11,8 +11,8 @@ from delta_tables.observation import read_millis
 from streaming.fold.context import Context
 from streaming.fold.controller_rows import (
     SEEN,
+    ControllerState,
     Line,
-    Memory,
     carry_epoch,
     open_without,
     take_epoch,
@@ -46,7 +46,7 @@ class ControllerFold:
         for row in rows:
             if row["is_open"]:
                 self._line.rows = [dict(row)]
-                self._line.memory = msgspec.json.decode(row["fold_state"], type=Memory)
+                self._line.memory = msgspec.json.decode(row["fold_state"], type=ControllerState)
             else:
                 self._past.append(row)
 

@@ -26,7 +26,7 @@ _EMPTY = (
 )
 
 
-class Memory(msgspec.Struct):
+class ControllerState(msgspec.Struct):
     """What the open row's columns do not say; it travels in fold_state."""
 
     # Whether /controller exists.
@@ -45,7 +45,7 @@ class Line:
 
     cluster: str
     rows: list[Row] = field(default_factory=list)
-    memory: Memory = field(default_factory=Memory)
+    memory: ControllerState = field(default_factory=ControllerState)
 
 
 def open_without(line: Line, moment: Moment, *, is_known: bool) -> None:

@@ -41,7 +41,7 @@ BY_KAFKA = Exit("unknown", "Kafka keeps the group: who left and who timed out lo
 _NO_SESSION = Exit("unknown", "its session is not known")
 
 
-class Reading(NamedTuple):
+class ReadPosition(NamedTuple):
     """How far a group's partition was read: the last commit, and the end of the log as sampled."""
 
     commit_seq: int | None
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
 
 # Of a partition of a group.
-FindReading = Callable[[str, PartitionKey], Reading]
+FindReading = Callable[[str, PartitionKey], ReadPosition]
 
 
 class Held(NamedTuple):
@@ -59,7 +59,7 @@ class Held(NamedTuple):
 
     key: PartitionKey
     owner: OwnerState
-    reading: Reading
+    reading: ReadPosition
 
 
 class Clocks:

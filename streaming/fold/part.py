@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from delta_tables.catalog import INTERVAL_TABLES
 from delta_tables.tables.partition_state import PARTITION_STATE
 from streaming.fold.cluster import STEP_KINDS, ClusterFold
-from streaming.fold.context import Sight
+from streaming.fold.context import TreeSight
 from streaming.fold.frames import Closure
 from streaming.fold.group_folds import GROUP_KINDS, ZNODE_OPS
 from streaming.fold.intervals import IntervalFold
@@ -57,7 +57,7 @@ class PartStart(NamedTuple):
     cluster: str
     # The open rows of every table; those of other parts' znodes are left alone.
     rows: Mapping[str, PackedRows]
-    sight: Sight
+    sight: TreeSight
     # By table: events up to this seq change nothing.
     horizons: Mapping[str, int]
 

@@ -6,12 +6,12 @@ import re
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from streaming.log.identity import LogPartition
 from zklake.errors import LogError
 
 
-def count_behind(query: StreamingQuery, partition: LogPartition, start: Progress) -> int | None:
+def count_behind(query: StreamingQuery, partition: LogPartition, start: LakeProgress) -> int | None:
     """Records of the log that are not folded yet; None: Kafka does not say."""
     try:
         low, high = partition.find_bounds(1.0)

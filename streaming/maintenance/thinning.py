@@ -24,7 +24,7 @@ from deltalake import (
 
 from delta_tables import reading
 from delta_tables.table import Table
-from streaming.maintenance.plan import Step
+from streaming.maintenance.plan import MaintenanceStep
 
 # Columns that show how a row ended, or when it was last seen.
 _LAST = (
@@ -87,7 +87,7 @@ _SAME = {
 THINNED = tuple(_MADE)
 
 
-def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[Step]:
+def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[MaintenanceStep]:
     """A step for every hour up to then that has rows, and is not thinned yet, oldest first."""
     mark = delta.transaction_version(THINNED_MARK) or 0
     since, last = _read_hour(mark + 1), _read_hour(int(until.timestamp()) // 3600)
@@ -98,7 +98,10 @@ def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[Step
         f"AND {_find_marked(table)} IS NOT NULL ORDER BY hour"
     )
     hours = [row["hour"] for row in reading.query_rows({table.name: delta}, sql)]
-    return [Step(table.name, "thin", f"{hour:%Y-%m-%d %H} h", (("hour", hour),)) for hour in hours]
+    return [
+        MaintenanceStep(table.name, "thin", f"{hour:%Y-%m-%d %H} h", (("hour", hour),))
+        for hour in hours
+    ]
 
 
 def thin(table: Table, delta: DeltaTable, hour: datetime) -> str:

@@ -25,7 +25,7 @@ from streaming.log.identity import accept_log
 from tests.e2e.backfilled import Pair, is_counted
 from tests.reference.load import run_load
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
-from watcher.txnlog.opening import Wanted
+from watcher.txnlog.opening import HistoryRequest
 from zklake.cli.backfill_work import Summary, backfill_lake
 from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, encode
 from zklake.events.topics import name_topics
@@ -132,7 +132,9 @@ def fold(log: list[Event], cluster: str, lake: Path) -> None:
 def backfill(recording: Recording, lake: Path | str, until_ms: int | None = None) -> Summary:
     flags = {"lake.path": str(lake), "cluster": recording.cluster}
     settings = load_settings(None, flags)
-    return backfill_lake(settings, Wanted([recording.files], chroot=recording.chroot), until_ms)
+    return backfill_lake(
+        settings, HistoryRequest([recording.files], chroot=recording.chroot), until_ms
+    )
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ class Listed(msgspec.Struct, frozen=True, array_like=True):
     errors: list[str]
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
+class GroupAnswer(msgspec.Struct, frozen=True, array_like=True):
     """What one group answered; None where it, or one of its partitions, could not be read."""
 
     group_id: str
@@ -69,7 +69,7 @@ def list_groups(admin: AdminClient) -> Listed:
     return Listed(found, [str(error) for error in listed.errors or []])
 
 
-def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[Answer]:
+def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[GroupAnswer]:
     """State and offsets of groups; a request per group, since the client takes no more."""
     described = admin.describe_consumer_groups(list(group_ids), request_timeout=_TIMEOUT_S)
     offsets = {
@@ -79,7 +79,7 @@ def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[Answer]:
         for each in group_ids
     }
     return [
-        Answer(each, _wait(described[each], read_state), _wait(offsets[each], read_commits))
+        GroupAnswer(each, _wait(described[each], read_state), _wait(offsets[each], read_commits))
         for each in group_ids
     ]
 

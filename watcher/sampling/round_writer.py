@@ -12,7 +12,7 @@ from watcher.sampling.ends import Ends, Layout
 from watcher.sampling.handover import Handover
 from watcher.sampling.packing import pack_ends
 from watcher.sampling.requests import Answered, Asked
-from watcher.sampling.silence import Silence
+from watcher.sampling.silence import FailedBrokers
 from zklake.events.samples import BrokerFailure, GroupReading, LogEnd, Round
 
 
@@ -20,7 +20,7 @@ class RoundWriter:
     """What was said, and who is silent."""
 
     def __init__(self, core: Handover, metrics: WatcherMetrics) -> None:
-        self.silence = Silence()
+        self.silence = FailedBrokers()
         # How far groups were known at the last round.
         self.reading: GroupReading | None = None
         self._core, self._metrics = core, metrics

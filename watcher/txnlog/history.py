@@ -13,11 +13,11 @@ from typing import NamedTuple
 from watcher.drafts import publish_stat
 from watcher.messages import ZnodeStat
 from watcher.sealing import Sealer
-from watcher.txnlog.finding import Finding, Report
+from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.numbering import Bounds, Numbering
 from watcher.txnlog.sequence import follows
 from watcher.txnlog.snapshot_file import StoredZnode, read_snapshot
-from watcher.txnlog.walk import Base, Hole, Step, Walk, ZnodeChange
+from watcher.txnlog.walk import Base, Hole, TransactionStep, Walk, ZnodeChange
 from zklake.events.envelope import (
     TXNLOG_ID,
     VERSION,
@@ -34,7 +34,7 @@ _BATCH_EVENTS = 50_000
 _BATCH_BYTES = 32 << 20
 
 
-class Batch(NamedTuple):
+class HistoryBatch(NamedTuple):
     """Events in order; `zxid`: all up to it is in; None: a frame has not ended."""
 
     events: list[Event]
@@ -85,11 +85,11 @@ class History:
         """How much of it is done."""
         return self._walk.size_read
 
-    def read(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[HistoryBatch]:
         """The events, batch by batch; the last one says where they end."""
         after, last = self._bounds.after_zxid, self._bounds.last_zxid
         for step in self._walk.run():
-            transaction = step.transaction if isinstance(step, Step) else step.next
+            transaction = step.transaction if isinstance(step, TransactionStep) else step.next
             if after is not None and transaction.zxid <= after:
                 self._read = transaction.zxid
                 continue
@@ -103,7 +103,7 @@ class History:
             self._begin(transaction.zxid, transaction.time_ms)
             if isinstance(step, Hole):
                 self._write_hole(step)
-            elif isinstance(step, Step):
+            elif isinstance(step, TransactionStep):
                 self._write_step(step)
             elif not self._is_known:
                 yield from self._write_frame(step)
@@ -135,7 +135,7 @@ class History:
             f"no transaction between 0x{hole.after_zxid:x} and 0x{zxid:x}: files are missing or "
             "damaged. Another server of the ensemble may have them (give --txnlog twice)"
         )
-        self._report(Finding("the logs", says, is_loss=True))
+        self._report(FileFinding("the logs", says, is_loss=True))
         self._declare("txnlog_hole", hole.next.time_ms, zxid, hole.after_zxid)
 
     def _declare(
@@ -146,7 +146,7 @@ class History:
         self._emit(Event(*self._head("gap", time_ms), path="/", zxid=zxid, gap=gap))
         self._is_known = False
 
-    def _write_frame(self, base: Base) -> Iterator[Batch]:
+    def _write_frame(self, base: Base) -> Iterator[HistoryBatch]:
         """The tree as a snapshot has it: a read of every znode."""
         zxid = base.next.zxid - 1 if base.snapshot is None else base.snapshot.zxid
         # When the snapshot was taken, is not recorded: not before the last event.
@@ -177,7 +177,7 @@ class History:
             known = publish_stat(stat)
             self._write("read", path, at_ms, node.mzxid, stat=known, data=node.data)
 
-    def _write_step(self, step: Step) -> None:
+    def _write_step(self, step: TransactionStep) -> None:
         (zxid, session, time_ms, _), counts = step.transaction, self.counts
         for change in step.changes:
             stat, data = _publish(change), change.data
@@ -233,9 +233,9 @@ class History:
         if not self.counts.is_met:
             self._declare("txnlog_end", self._read_ms, self._last_zxid + 1, self._last_zxid)
 
-    def _cut(self, zxid: int | None) -> Batch:
+    def _cut(self, zxid: int | None) -> HistoryBatch:
         events, self._events, self._bytes = self._events, [], 0
-        return Batch(events, zxid)
+        return HistoryBatch(events, zxid)
 
 
 def _publish(change: ZnodeChange) -> Stat | None:

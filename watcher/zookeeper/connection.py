@@ -27,7 +27,7 @@ from watcher.messages import Connected, Disconnected, Request
 from watcher.zookeeper.frames import LAST_XID, SESSION_EXPIRED, FrameError, FrameReader, encode
 from watcher.zookeeper.greeting import Greeting, greet
 from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
-from watcher.zookeeper.memory import Listener, Memory
+from watcher.zookeeper.memory import ClientState, Listener
 from watcher.zookeeper.sockets import receive
 from zklake.events.envelope import GapReason
 
@@ -41,7 +41,7 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
     """kazoo's ConnectionHandler; the methods named as kazoo's are called by kazoo's loop."""
 
     def __init__(
-        self, client: Any, inbox: Inbox, memory: Memory, listener: Listener, sasl_options: Any
+        self, client: Any, inbox: Inbox, memory: ClientState, listener: Listener, sasl_options: Any
     ) -> None:
         """Takes the place of `client._connection`, before the client is started."""
         super().__init__(client, client._conn_retry.copy(), client.logger, sasl_options)

@@ -19,7 +19,7 @@ from watcher.messages import Connected, Request
 from watcher.zookeeper.client import build_client, parse_connect
 from watcher.zookeeper.connection import FastConnection
 from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
-from watcher.zookeeper.memory import Memory
+from watcher.zookeeper.memory import ClientState
 from zklake.errors import ZooKeeperError
 from zklake.events.envelope import GapReason
 from zklake.zookeeper_sasl import find_missing
@@ -58,7 +58,7 @@ class ZooKeeperSession:
             raise ZooKeeperError(": ".join(missing))
         self.last_error = ""
         self._inbox = inbox
-        self._memory = Memory(zxid=zxid_floor)
+        self._memory = ClientState(zxid=zxid_floor)
         self._session_timeout_ms = session_timeout_ms
         self._auth, self._sasl = set(auth), sasl
         self._options: dict[str, Any] = {

@@ -16,10 +16,10 @@ from streaming.fold.rules import read_rules
 from streaming.lake.lake import Lake
 from streaming.lake.lease import hold_lease
 from streaming.rebuild import Tasks
-from watcher.txnlog.finding import Finding, Report
+from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.history import History
 from watcher.txnlog.numbering import Bounds
-from watcher.txnlog.opening import Meeting, Wanted, open_history
+from watcher.txnlog.opening import HistoryRequest, Meeting, open_history
 from zklake.cli.rebuild import WORTH_A_START
 from zklake.cli.stream import find_lake
 from zklake.logs import escape
@@ -40,7 +40,7 @@ class Summary:
     last_ms: int | None = None
     # Whether the live log goes on with the next transaction.
     is_met: bool = False
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FileFinding] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
 
     def list_figures(self) -> dict[str, Any]:
@@ -74,12 +74,12 @@ class Summary:
         )
 
 
-def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> Summary:
+def backfill_lake(settings: Settings, wanted: HistoryRequest, until_ms: int | None) -> Summary:
     """Read the files into the lake, under its lease."""
     lake = Lake(find_lake(settings), settings.cluster)
     summary = Summary(f"{lake.path}/{lake.cluster}")
 
-    def report(finding: Finding) -> None:
+    def report(finding: FileFinding) -> None:
         summary.findings.append(finding)
         _say(str(finding))
 
@@ -102,7 +102,7 @@ def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> S
 
 
 def _open(
-    settings: Settings, wanted: Wanted, past: Past, until_ms: int | None, report: Report
+    settings: Settings, wanted: HistoryRequest, past: Past, until_ms: int | None, report: Report
 ) -> History:
     """Read only what the lake does not have yet."""
     known = (past.first_zxid, past.zxid, past.seq, past.at_ms, past.is_known)

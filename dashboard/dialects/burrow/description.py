@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.dialects.burrow.addresses import ADDRESSES, split
 from dashboard.dialects.burrow.evaluation import Status
-from dashboard.openapi.address import Address, Answer, answer_json
+from dashboard.openapi.address import Address, DocumentedAnswer, answer_json
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.shapes import (
     ByName,
@@ -139,14 +139,17 @@ _HEALTH = (
         "burrow_admin",
         "Health, as Burrow says it",
         "Whether the dashboard itself is up.",
-        {200: Answer("`GOOD`.")},
+        {200: DocumentedAnswer("`GOOD`.")},
     ),
     Address(
         "/burrow/admin/ready",
         "burrow_admin_ready",
         "Readiness, as Burrow says it",
         "Whether the lake has data.",
-        {200: Answer("`READY`."), 503: Answer("`STARTING`: the lake has no data yet.")},
+        {
+            200: DocumentedAnswer("`READY`."),
+            503: DocumentedAnswer("`STARTING`: the lake has no data yet."),
+        },
     ),
 )
 _ERROR = Named("BurrowError", _wrap())

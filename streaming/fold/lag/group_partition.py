@@ -113,7 +113,7 @@ class Facts(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 @dataclass(slots=True, eq=False)
-class Group:
+class LagGroup:
     """A group, and what it has to do with which partition."""
 
     key: GroupKey
@@ -129,7 +129,7 @@ class Group:
 class GroupPartition:
     """One partition of a group."""
 
-    group: Group
+    group: LagGroup
     partition: Partition
     # The same partition of the same group at the other coordinator.
     twin: GroupPartition | None = None

@@ -36,7 +36,7 @@ class Touched(msgspec.Struct, array_like=True):
     given_by: str | None = None
 
 
-class Memory(msgspec.Struct):
+class EpisodeState(msgspec.Struct):
     """What the open row does not say."""
 
     last: Moment

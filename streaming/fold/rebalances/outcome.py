@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from streaming.fold.changes import PartitionKey
 from streaming.fold.life import Moment
 from streaming.fold.rebalances.episode import Episode
-from streaming.fold.rebalances.memory import Memory
+from streaming.fold.rebalances.memory import EpisodeState
 from streaming.fold.rebalances.roster import Roster
 from streaming.fold.row import Row, end_row
 
@@ -53,7 +53,7 @@ def _end(episode: Episode, roster: Roster, outcome: str, moment: Moment) -> Row:
     )
 
 
-def _compare_owners(memory: Memory, roster: Roster) -> Row:
+def _compare_owners(memory: EpisodeState, roster: Roster) -> Row:
     moved = reacquired = 0
     for each in memory.touched.values():
         now = roster.owners.get(PartitionKey(each.topic, each.partition))
@@ -63,7 +63,7 @@ def _compare_owners(memory: Memory, roster: Roster) -> Row:
     return {"moved": moved, "reacquired": reacquired}
 
 
-def _measure_unowned(memory: Memory, end_ms: int) -> Row:
+def _measure_unowned(memory: EpisodeState, end_ms: int) -> Row:
     """`end_ms`: when the watcher saw it end."""
     if memory.is_hidden:
         return dict.fromkeys(("unowned_ms", "max_unowned_ms", "unowned"))
