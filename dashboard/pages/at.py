@@ -9,8 +9,7 @@ from markupsafe import Markup
 
 from dashboard.moment.differences import DIFFERENCE, list_differences
 from dashboard.moment.neighbours import count_changes, draw_changes, find_near
-from dashboard.moment.snapshot import SNAPSHOT, load_snapshot
-from dashboard.moment.snapshot import MomentState
+from dashboard.moment.snapshot import SNAPSHOT, MomentState, load_snapshot
 from dashboard.moment.wanted import MomentSearch, read_wanted, write_wanted
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.rows import describe_table
