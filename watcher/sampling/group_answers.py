@@ -18,6 +18,7 @@ from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 from watcher.sampling.polled import Key
 from zklake.events.offsets_topic.records import clean_metadata
 from zklake.events.samples import Commit, GroupState, Member, TopicPartitions
+from zklake.pipes import read_exactly
 
 _TIMEOUT_S = 10.0
 _LENGTH_BYTES = 4
@@ -48,15 +49,8 @@ def write_frame(stream: BinaryIO, message: Any) -> None:
 
 def read_frame(stream: BinaryIO, type_: type[Message]) -> Message:
     """The next message; EOFError where there is none."""
-    length = int.from_bytes(_read(stream, _LENGTH_BYTES), "big")
-    return msgspec.msgpack.decode(_read(stream, length), type=type_)
-
-
-def _read(stream: BinaryIO, size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+    length = int.from_bytes(read_exactly(stream, _LENGTH_BYTES), "big")
+    return msgspec.msgpack.decode(read_exactly(stream, length), type=type_)
 
 
 def list_groups(admin: AdminClient) -> Listed:
