@@ -173,7 +173,7 @@ import sys, time
 from pathlib import Path
 from tests.zklake.jar_files import make_lock
 from zklake.jars.cache import JarCache
-from zklake.jars.progress import Lines
+from zklake.jars.progress import JarLines
 from zklake.jars.source import DirectorySource
 
 class Slow(DirectorySource):
@@ -182,7 +182,7 @@ class Slow(DirectorySource):
         sys.stdin.readline()
         super().bring(coordinates, into, arrived)
 
-say = Lines(lambda line: print(line, flush=True))
+say = JarLines(lambda line: print(line, flush=True))
 cache = JarCache(Path(sys.argv[1]), make_lock())
 print("fetched", cache.fetch(["fruit"], Slow(Path(sys.argv[2])), say)["fruit"], flush=True)
 """
