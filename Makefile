@@ -73,6 +73,7 @@ docs: $(STAMP) ## Regenerate the generated documents
 	$(BIN)/python -m zklake.events.docs
 	$(call write,delta_tables.docs,docs/tables.md)
 	$(call write,dashboard.metrics.docs,docs/metrics.md)
+	$(call write,deploy.process_metrics,docs/process-metrics.md)
 	$(call write,dashboard.openapi.docs,docs/api.md)
 	$(BIN)/python -m deploy.grafana.writing
 

@@ -19,7 +19,7 @@ from delta_tables.live.tables import Tables
 from zklake.settings.alert_rules import Rule
 
 
-class Told(NamedTuple):
+class JournalState(NamedTuple):
     """What the journal keeps: when the notifier looked last, incidents that are over, messages."""
 
     looked_at: datetime | None
@@ -42,13 +42,15 @@ def find_in_range(
     return [one for one in found if (one.closed_at or horizon) >= span.start]
 
 
-def read_told(path: str, cluster: str, since: datetime, *, most: int) -> Told | None:
+def read_journal_state(
+    path: str, cluster: str, since: datetime, *, most: int
+) -> JournalState | None:
     """From the journal; None when there is none."""
     connection = connect_to_read(path, cluster)
     if connection is None:
         return None
     with closing(connection), explaining(path):
-        return Told(
+        return JournalState(
             read_looked_at(connection),
             list_past(connection, cluster, since, most),
             list_deliveries(connection, most),

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from auditor.comparison import Difference, Place, Row, State, find_differences
+from auditor.comparison import Difference, OpenZnodeRow, State, ZnodeTable, find_differences
 from auditor.lake import Lake
 from auditor.log import LogReader
 from auditor.records import RecordAudit
-from auditor.report import Finding, Report
+from auditor.report import AuditFinding, AuditReport
 from auditor.tree import Tree
 from zklake.errors import LakeError
 
@@ -49,15 +49,15 @@ class Audit:
     ) -> None:
         self._tree, self._lake, self._log, self._pace, self._say = tree, lake, log, pace, say
 
-    def run(self) -> Report:
+    def run(self) -> AuditReport:
         """Look once, at everything."""
-        report = Report(self._lake.cluster)
+        report = AuditReport(self._lake.cluster)
         report.watermark = self._lake.find_watermark().seq
         report.findings += self._audit_log(report)
         self._audit_tree(report)
         return report
 
-    def _audit_log(self, report: Report) -> Iterator[Finding]:
+    def _audit_log(self, report: AuditReport) -> Iterator[AuditFinding]:
         low, _ = self._log.find_bounds()
         log_id, _, at_ms, last = self._lake.find_watermark()
         first = max(low, last - self._pace.records + 1)
@@ -72,13 +72,13 @@ class Audit:
         yield from audit.finish()
         report.records = audit.records
 
-    def _audit_tree(self, report: Report) -> None:
+    def _audit_tree(self, report: AuditReport) -> None:
         since = report.watermark or 0
         self._say("reading the tree")
         tree = dict(self._tree.walk())
         report.znodes, report.unreadable = len(tree), sorted(self._tree.unreadable)
         suspects = self._find_suspects(tree, self._lake.read_rows())
-        findings: list[Finding] = []
+        findings: list[AuditFinding] = []
         for look in range(_LOOKS):
             if not suspects:
                 break
@@ -93,9 +93,9 @@ class Audit:
 
     def _find_suspects(
         self,
-        tree: Mapping[Place, State],
-        rows: Mapping[Place, Row],
-        places: Iterable[Place] | None = None,
+        tree: Mapping[ZnodeTable, State],
+        rows: Mapping[ZnodeTable, OpenZnodeRow],
+        places: Iterable[ZnodeTable] | None = None,
     ) -> list[Difference]:
         # What may not be looked at, or lies below what may not be listed, may be there all along.
         unreadable = self._tree.unreadable
@@ -130,24 +130,26 @@ class Audit:
                 )
             time.sleep(self._pace.poll_s)
 
-    def _describe(self, one: Difference) -> Iterator[Finding]:
+    def _describe(self, one: Difference) -> Iterator[AuditFinding]:
         table, path = one.place
-        told = self._lake.find_last_event(path)
-        if told and told["op"] == "unreadable":
+        last_event = self._lake.find_last_event(path)
+        if last_event and last_event["op"] == "unreadable":
             return  # declared: the watcher may not read it
         evidence = {
             "path": path,
             "tree": None if one.tree is None else one.tree._asdict(),
             "row": None if one.row is None else {**one.row.state._asdict(), "seq": one.row.seq},
-            "last_event": told,
+            "last_event": last_event,
         }
         if one.tree is not None:
-            blame = "the row is missing" if _is_told(one.tree, told) else "no event tells it"
+            blame = (
+                "the row is missing" if _shows_state(one.tree, last_event) else "no event shows it"
+            )
             says = f"{path} stands in the tree, and {table} does not say so: {blame}"
-            yield Finding("unexplained", table, says, evidence)
+            yield AuditFinding("unexplained", table, says, evidence)
         if one.row is not None:
             says = f"{table} says that {path} stands since seq {one.row.seq}, and the tree does not"
-            yield Finding("phantom", table, says, evidence)
+            yield AuditFinding("phantom", table, says, evidence)
 
 
 def _stood_still(former: Difference, now: Difference) -> bool:
@@ -155,5 +157,5 @@ def _stood_still(former: Difference, now: Difference) -> bool:
     return former.tree == now.tree and (now.tree is not None or former.row == now.row)
 
 
-def _is_told(state: State, told: Mapping[str, object] | None) -> bool:
-    return told is not None and (told["czxid"], told["version"]) == state
+def _shows_state(state: State, last_event: Mapping[str, object] | None) -> bool:
+    return last_event is not None and (last_event["czxid"], last_event["version"]) == state

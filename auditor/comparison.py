@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class State(NamedTuple):
-    """What tells one state of a znode from another; None: not known."""
+    """What identifies one state of a znode; None: not known."""
 
     czxid: int | None
     version: int | None
@@ -20,14 +20,14 @@ class State(NamedTuple):
         return all(None in pair or pair[0] == pair[1] for pair in zip(self, other, strict=True))
 
 
-class Row(NamedTuple):
+class OpenZnodeRow(NamedTuple):
     """An open row: of which state of its znode it speaks, and the seq that began it."""
 
     state: State
     seq: int
 
 
-class Place(NamedTuple):
+class ZnodeTable(NamedTuple):
     """A znode, and the table in which its state must stand."""
 
     table: str
@@ -37,13 +37,15 @@ class Place(NamedTuple):
 class Difference(NamedTuple):
     """A znode that the tree and the table do not agree on; None: it is not there."""
 
-    place: Place
+    place: ZnodeTable
     tree: State | None
-    row: Row | None
+    row: OpenZnodeRow | None
 
 
 def find_differences(
-    tree: Mapping[Place, State], rows: Mapping[Place, Row], places: Iterable[Place] | None = None
+    tree: Mapping[ZnodeTable, State],
+    rows: Mapping[ZnodeTable, OpenZnodeRow],
+    places: Iterable[ZnodeTable] | None = None,
 ) -> list[Difference]:
     """Of all places, or of these."""
     chosen = {*tree, *rows} if places is None else places

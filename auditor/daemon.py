@@ -12,7 +12,7 @@ from auditor.audit import Audit, Pace
 from auditor.lake import Lake
 from auditor.log import open_log
 from auditor.metrics import AuditMetrics
-from auditor.report import Report
+from auditor.report import AuditReport
 from auditor.tree import open_tree
 from zklake.errors import ZklakeError
 from zklake.health import serve_health
@@ -24,7 +24,7 @@ _DAY_MS = 86_400_000
 _RETRY_S = 30.0
 
 
-def run_round(settings: Settings, say: Callable[[str], None] = lambda line: None) -> Report:
+def run_round(settings: Settings, say: Callable[[str], None] = lambda line: None) -> AuditReport:
     """One round, with sessions of its own."""
     own, log = settings.audit, settings.log
     kept_days = max(0, settings.maintenance.sample_days - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from auditor.comparison import Place, Row, State
+from auditor.comparison import OpenZnodeRow, State, ZnodeTable
 from auditor.places import NAMES, SHARED
 from delta_tables import reading
 from delta_tables.reading import quote
@@ -42,11 +42,11 @@ class Lake:
         )
         return Watermark(*rows[0].values())
 
-    def read_rows(self) -> dict[Place, Row]:
+    def read_rows(self) -> dict[ZnodeTable, OpenZnodeRow]:
         """The open rows of every audited table."""
         return {place: row for table in NAMES for place, row in self._read_table(table)}
 
-    def _read_table(self, table: str) -> list[tuple[Place, Row]]:
+    def _read_table(self, table: str) -> list[tuple[ZnodeTable, OpenZnodeRow]]:
         columns, name = NAMES[table]
         zookeeper = "AND coordinator = 'zookeeper'" if table in SHARED else ""
         tokens = "AND path NOT LIKE '/delegation_token/%'" if table == "cluster_state" else ""
@@ -57,8 +57,8 @@ class Lake:
         )
         return [
             (
-                Place(table, name(row)),
-                Row(State(row["czxid"], row["znode_version"]), row["valid_from_seq"]),
+                ZnodeTable(table, name(row)),
+                OpenZnodeRow(State(row["czxid"], row["znode_version"]), row["valid_from_seq"]),
             )
             for row in rows
         ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from auditor.comparison import Place
+from auditor.comparison import ZnodeTable
 from zklake.events.kinds import KIND_BY_NAME
 from zklake.events.paths import classify
 
@@ -75,7 +75,7 @@ NAMES: dict[str, tuple[tuple[str, ...], Callable[[Values], str]]] = {
 SHARED = frozenset({"consumer_membership", "ownership_history", "consumer_offsets"})
 
 
-def find_place(path: str) -> Place | None:
+def find_place(path: str) -> ZnodeTable | None:
     """Where the state of a znode must stand; None: it is not audited."""
     match = classify(path)
     table = TABLES.get(match.kind)
@@ -86,7 +86,7 @@ def find_place(path: str) -> Place | None:
         is_plain = text == "0" or not text.startswith("0")
         if name in _NUMBERS and not (is_plain and int(text) <= _LARGEST_NUMBER):
             return None
-    return Place(table, path)
+    return ZnodeTable(table, path)
 
 
 def list_patterns() -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from auditor.log import Head, Record
-from auditor.report import Finding
+from auditor.report import AuditFinding
 
 # What the stream itself writes of a break in the log, at the offset where it met it.
 _OF_STREAM = ("seq_hole", "seq_repeat")
@@ -39,7 +39,7 @@ class RecordAudit:
         self._last: Head | None = None
         self.records = 0
 
-    def judge(self, record: Record) -> Iterator[Finding]:
+    def judge(self, record: Record) -> Iterator[AuditFinding]:
         """The next record."""
         self.records += 1
         self._met.add(record.offset)
@@ -52,7 +52,7 @@ class RecordAudit:
             if not self._may_lack(record):
                 yield self._miss(record)
         elif head is None or row["seq"] != head.seq:
-            yield Finding(
+            yield AuditFinding(
                 "phantom",
                 "znode_events",
                 f"the row of offset {record.offset} has another seq than the record",
@@ -67,41 +67,41 @@ class RecordAudit:
             return False
         return head.op == _HEARTBEAT or head.observed_at_ms < self._kept_since_ms
 
-    def _judge_seq(self, offset: int, head: Head) -> Iterator[Finding]:
+    def _judge_seq(self, offset: int, head: Head) -> Iterator[AuditFinding]:
         last = self._last
         if last is None or last.log_id != head.log_id or head.seq == last.seq + 1:
             return
         if offset not in self._breaks and offset not in self._quarantined:
-            yield Finding(
+            yield AuditFinding(
                 "unexplained",
                 "log_gaps",
                 f"seq {head.seq} follows {last.seq} in the log, and no gap says so",
                 {"offset": offset, "seq": head.seq, "last_seq": last.seq},
             )
 
-    def _miss(self, record: Record) -> Finding:
+    def _miss(self, record: Record) -> AuditFinding:
         head = record.head
         if head is None:
             says = f"the record at offset {record.offset} is no event, and not in quarantine"
-            return Finding("unexplained", "quarantine", says, {"offset": record.offset})
-        return Finding(
+            return AuditFinding("unexplained", "quarantine", says, {"offset": record.offset})
+        return AuditFinding(
             "unexplained",
             "znode_events",
             f"seq {head.seq} ({head.op} {head.path or ''}) is in the log and not in the lake",
             {"offset": record.offset, "seq": head.seq, "op": head.op, "path": head.path},
         )
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[AuditFinding]:
         """After the last record: rows that no record stands behind."""
         for offset in sorted(set(self._rows) - self._met):
             row = self._rows[offset]
-            yield Finding(
+            yield AuditFinding(
                 "phantom",
                 "znode_events",
                 f"seq {row['seq']} is in the lake, and no record at offset {offset} of the log",
                 {"offset": offset, "seq": row["seq"], "op": row["op"]},
             )
         for seq in self._twice:
-            yield Finding(
+            yield AuditFinding(
                 "phantom", "znode_events", f"seq {seq} has more than one row", {"seq": seq}
             )

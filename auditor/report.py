@@ -12,7 +12,7 @@ Verdict = Literal[
 ]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class AuditFinding(msgspec.Struct, frozen=True):
     """One contradiction, in words that say where to look."""
 
     verdict: Verdict
@@ -21,7 +21,7 @@ class Finding(msgspec.Struct, frozen=True):
     evidence: dict[str, Any]
 
 
-class Report(msgspec.Struct):
+class AuditReport(msgspec.Struct):
     """One round of the auditor over one cluster."""
 
     cluster: str
@@ -36,7 +36,7 @@ class Report(msgspec.Struct):
     undecided: int = 0
     # Why the tree was not held against the tables: gaps that the watcher declared.
     gaps: list[str] = []
-    findings: list[Finding] = []
+    findings: list[AuditFinding] = []
 
     def count(self) -> dict[tuple[str, str], int]:
         """How many findings there are, by table and verdict."""

@@ -12,7 +12,7 @@ from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.retry import KazooRetry
 
-from auditor.comparison import Place, State
+from auditor.comparison import State, ZnodeTable
 from auditor.places import find_place, list_patterns
 from zklake.doctor.zookeeper import make_login
 from zklake.errors import ZooKeeperError
@@ -33,7 +33,7 @@ class Tree:
         # What this session may not look at, or not list.
         self.unreadable: set[str] = set()
 
-    def walk(self) -> Iterator[tuple[Place, State]]:
+    def walk(self) -> Iterator[tuple[ZnodeTable, State]]:
         """Every audited znode."""
         yield from self._walk("", _plant(list_patterns()))
 
@@ -46,7 +46,7 @@ class Tree:
             return None
         return None if stat is None else State(stat.czxid, stat.version)
 
-    def _walk(self, path: str, branch: Branch) -> Iterator[tuple[Place, State]]:
+    def _walk(self, path: str, branch: Branch) -> Iterator[tuple[ZnodeTable, State]]:
         names = {*branch} - {_ANY}
         if _ANY in branch:
             names |= {*self._list(path or "/")}

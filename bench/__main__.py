@@ -81,8 +81,8 @@ def main() -> None:
     machine = describe_machine()
     reports = run(options.names, options.quick)
     if options.json:
-        told = {**machine, "quick": options.quick, "benches": [r.describe() for r in reports]}
-        print(json.dumps(told, indent=2))
+        figures = {**machine, "quick": options.quick, "benches": [r.describe() for r in reports]}
+        print(json.dumps(figures, indent=2))
         return
     Console(width=150, soft_wrap=True).print(draw_table(reports))
     print(

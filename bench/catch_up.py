@@ -2,7 +2,7 @@
 
 The control reads the same topic with the same source and appends the records as they are. Both run
 in this process's Spark, in turn, after a warm-up. Seconds of CPU are those of this process, of the
-JVM and of Spark's Python workers: on a busy machine they tell more than the clock does.
+JVM and of Spark's Python workers: on a busy machine they show more than the clock does.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _PASSING = frozenset((14, 15, 16))
 _PAUSE_S = 0.2
 
 
-class Group(NamedTuple):
+class CommittingGroup(NamedTuple):
     """A group and the partitions of one topic that it commits."""
 
     group_id: str
@@ -61,9 +61,11 @@ class Group(NamedTuple):
 class Committers:
     """All groups, spread over connections to their coordinators."""
 
-    def __init__(self, address: str, groups: Sequence[Group], offsets_partitions: int) -> None:
+    def __init__(
+        self, address: str, groups: Sequence[CommittingGroup], offsets_partitions: int
+    ) -> None:
         """`address` of any broker; the coordinators are asked for, one per offsets partition."""
-        by_address: dict[str, list[Group]] = {}
+        by_address: dict[str, list[CommittingGroup]] = {}
         for part in _deal(groups, offsets_partitions):
             coordinator = find_coordinator(address, part[0].group_id)
             by_address.setdefault(coordinator, []).extend(part)
@@ -89,7 +91,7 @@ class Committers:
         return time.monotonic() - began
 
 
-def _commit(connection: Connection, groups: Sequence[Group], offset: int) -> None:
+def _commit(connection: Connection, groups: Sequence[CommittingGroup], offset: int) -> None:
     deadline = time.monotonic() + TIMEOUT_S
     for first in range(0, len(groups), _IN_FLIGHT):
         waiting = groups[first : first + _IN_FLIGHT]
@@ -127,8 +129,10 @@ def find_partition(group_id: str, offsets_partitions: int) -> int:
     return abs(signed) % offsets_partitions
 
 
-def _deal(groups: Sequence[Group], offsets_partitions: int) -> list[list[Group]]:
-    parts: dict[int, list[Group]] = {}
+def _deal(
+    groups: Sequence[CommittingGroup], offsets_partitions: int
+) -> list[list[CommittingGroup]]:
+    parts: dict[int, list[CommittingGroup]] = {}
     for group in groups:
         partition = find_partition(group.group_id, offsets_partitions)
         parts.setdefault(partition, []).append(group)

@@ -41,15 +41,15 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Published ÷ written, how much of it while writing, and how long the rest took."""
     seconds, rounds = (5, 2) if quick else (20, 3)
     root = stage.make_root(list_tree(ZNODES))
-    told = [_measure_once(stage, root, seconds) for _ in range(rounds)]
+    measured = [_measure_once(stage, root, seconds) for _ in range(rounds)]
     return [
-        Figure("published ÷ written, in the end", [t["published"] for t in told], "×", "1.0"),
-        Figure("published ÷ written, when the writer ends", [t["early"] for t in told], "×"),
-        Figure("until the rest is published", [t["rest_s"] for t in told], "s"),
-        Figure("with its own value (not superseded)", [t["exact"] for t in told], "×"),
-        Figure("writes", [t["rate"] for t in told], "/s"),
-        Figure("watcher CPU per event, all of it", [t["cpu_us"] for t in told], "µs"),
-        Figure("watcher's share of one core", [t["share"] for t in told], "×"),
+        Figure("published ÷ written, in the end", [t["published"] for t in measured], "×", "1.0"),
+        Figure("published ÷ written, when the writer ends", [t["early"] for t in measured], "×"),
+        Figure("until the rest is published", [t["rest_s"] for t in measured], "s"),
+        Figure("with its own value (not superseded)", [t["exact"] for t in measured], "×"),
+        Figure("writes", [t["rate"] for t in measured], "/s"),
+        Figure("watcher CPU per event, all of it", [t["cpu_us"] for t in measured], "µs"),
+        Figure("watcher's share of one core", [t["share"] for t in measured], "×"),
     ]
 
 

@@ -121,15 +121,15 @@ def script_sets(events: int) -> Script:
     paths = list_states(2_000)
     script: Script = []
     for first in range(0, events, _CHUNK):
-        told: list[Message] = []
+        events_: list[Message] = []
         read: list[Message] = []
         for number in range(first, first + _CHUNK):
             path, zxid = paths[number % len(paths)], 2 + number
             data, version = make_state(number), 1 + number // len(paths)
             stat = Stat(1, zxid, 0, 0, version, 0, 0, 0, len(data), 0, 1)
-            told.append(WatchEvent(zxid, CHANGED, path))
+            events_.append(WatchEvent(zxid, CHANGED, path))
             read.append(Reply("get", path, OK, zxid, data, stat))
-        script += [told, read]
+        script += [events_, read]
     return script
 
 

@@ -45,7 +45,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     """Seconds per round ÷ interval, commits/s, bytes/day."""
     from streaming.batch import Fold
     from streaming.lake.lake import Lake
-    from streaming.lake.progress import Progress
+    from streaming.lake.progress import LakeProgress
     from streaming.session import build_session
 
     groups, partitions, rounds = (300, 1_000, 7) if quick else (10_000, 24_000, 14)
@@ -53,7 +53,7 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
     try:
         lake = Lake(str(stage.directory / "lag"), GROUPS_CLUSTER)
         lake.create_tables()
-        fold = Fold(lake, Progress(), f"zklake.{GROUPS_CLUSTER}")
+        fold = Fold(lake, LakeProgress(), f"zklake.{GROUPS_CLUSTER}")
         log = GroupLog(groups, partitions)
         took = [_fold_round(spark, fold, log, number, stage) for number in range(rounds + _WARM_UP)]
     finally:
@@ -126,12 +126,12 @@ class GroupLog:
             is_base=number == 0,
             groups=GroupReading("offsets_topic", complete_since_seq=0),
         )
-        told = [LogEnds(part) for part in parts] + [LogEnds(last, ended)]
-        return records + [self._encode("log_ends", at_ms + 500, log_ends=each) for each in told]
+        rounds = [LogEnds(part) for part in parts] + [LogEnds(last, ended)]
+        return records + [self._encode("log_ends", at_ms + 500, log_ends=each) for each in rounds]
 
-    def _encode(self, op: str, at_ms: int, **told: GroupCommits | LogEnds) -> bytes:
+    def _encode(self, op: str, at_ms: int, **payload: GroupCommits | LogEnds) -> bytes:
         self._seq += 1
-        return encode(Event(GROUPS_CLUSTER, "bench", self._seq, op, at_ms, **told))  # type: ignore[arg-type]
+        return encode(Event(GROUPS_CLUSTER, "bench", self._seq, op, at_ms, **payload))  # type: ignore[arg-type]
 
     def _list_commits(self, number: int, at_ms: int) -> Iterator[Commit]:
         for group in range(self._groups):

@@ -15,7 +15,7 @@ from bench.figures import Figure
 from bench.processes import read_rss_bytes
 from bench.stage import Stage
 from bench.znodes import list_tree
-from watcher.tree import Row, Tree
+from watcher.tree import Tree, ZnodeRow
 
 
 def measure(stage: Stage, quick: bool) -> list[Figure]:
@@ -37,7 +37,7 @@ def hold_tree(znodes: int) -> dict[str, float]:
     gc.collect()
     before = read_rss_bytes(pid)
     for number, (path, _) in enumerate(list_tree(znodes)):
-        tree.put(path, Row(number + 1, number + 2, 3, 0, 0), 0, 0, number.to_bytes(8, "big"))
+        tree.put(path, ZnodeRow(number + 1, number + 2, 3, 0, 0), 0, 0, number.to_bytes(8, "big"))
         characters += len(path)
         if number % 1000 == 0:
             peak = max(peak, read_rss_bytes(pid))

@@ -66,12 +66,12 @@ class _Partitions:
     def __init__(self, path: Path, count: int) -> None:
         from streaming.batch import Fold
         from streaming.lake.lake import Lake
-        from streaming.lake.progress import Progress
+        from streaming.lake.progress import LakeProgress
 
         self._path, self._count, self._number = path, count, 0
         lake = Lake(str(path), _CLUSTER)
         lake.create_tables()
-        self._fold = Fold(lake, Progress(), f"zklake.{_CLUSTER}")
+        self._fold = Fold(lake, LakeProgress(), f"zklake.{_CLUSTER}")
         records = list(self._make(count))
         for first in range(0, count, _BATCH):
             self._fold.fold_batch(make_records(records[first : first + _BATCH], first))

@@ -58,13 +58,13 @@ def _make_groups(path: Path, *, quick: bool) -> PageLake:
     """Commits and log ends of all of them in a few rounds; then of a few in each."""
     from streaming.batch import Fold
     from streaming.lake.lake import Lake
-    from streaming.lake.progress import Progress
+    from streaming.lake.progress import LakeProgress
 
     groups, partitions = (300, 1_000) if quick else (10_000, 24_000)
     log = GroupLog(groups, partitions)
     lake = Lake(str(path), GROUPS_CLUSTER)
     lake.create_tables()
-    fold = Fold(lake, Progress(), f"zklake.{GROUPS_CLUSTER}")
+    fold = Fold(lake, LakeProgress(), f"zklake.{GROUPS_CLUSTER}")
     numbers = iter(range(10**6))
 
     def commit(most: int = _FEW) -> None:

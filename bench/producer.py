@@ -28,7 +28,7 @@ _VALUE = bytes(100)
 _CRC32C = 0x82F63B78
 
 
-class Part(NamedTuple):
+class LeaderPartitions(NamedTuple):
     """The partitions of a topic that one broker leads."""
 
     topic: str
@@ -76,17 +76,17 @@ def produce(bootstrap: str, topics: Sequence[str], seconds: float) -> None:
             raise LabError(f"{part.topic} was not appended to: {KafkaError(error).str()}")
 
 
-def _find_parts(bootstrap: str, topics: Sequence[str]) -> list[tuple[str, Part]]:
+def _find_parts(bootstrap: str, topics: Sequence[str]) -> list[tuple[str, LeaderPartitions]]:
     """What each broker leads, by its address, topic by topic."""
-    told = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=TIMEOUT_S)
+    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=TIMEOUT_S)
     found = []
     for topic in topics:
         by_leader: dict[int, list[int]] = {}
-        for number, partition in told.topics[topic].partitions.items():
+        for number, partition in metadata.topics[topic].partitions.items():
             by_leader.setdefault(partition.leader, []).append(number)
         for leader, numbers in by_leader.items():
-            broker = told.brokers[leader]
-            found.append((f"{broker.host}:{broker.port}", Part(topic, tuple(numbers))))
+            broker = metadata.brokers[leader]
+            found.append((f"{broker.host}:{broker.port}", LeaderPartitions(topic, tuple(numbers))))
     return found
 
 

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from bench.figures import Figure
-from bench.group_commits import Committers, Group
+from bench.group_commits import Committers, CommittingGroup
 from bench.processes import read_cpu_s, read_rss_bytes
 from bench.producer import start_producer
 from bench.stage import Stage, name_cluster
@@ -75,8 +75,10 @@ def measure(stage: Stage, quick: bool) -> list[Figure]:
                 _growing(stage, cluster, topics),
                 Committers(cluster.brokers[0].address, groups, _OFFSETS_PARTITIONS) as committers,
             ):
-                seen, told = watcher.follow(unseen + turns, committers.commit)
-            return _report(partitions, count, _count_calls(cluster), seen[unseen:], told[unseen:])
+                seen, published = watcher.follow(unseen + turns, committers.commit)
+            return _report(
+                partitions, count, _count_calls(cluster), seen[unseen:], published[unseen:]
+            )
         finally:
             watcher.close()
 
@@ -112,26 +114,26 @@ class _Watcher:
         self._turns = Turns()
 
     def follow(self, turns: int, commit: Callable[[int], float]) -> tuple[list[Seen], list[Turn]]:
-        """All groups commit as soon as a turn is told; the next turn has to say it."""
+        """All groups commit as soon as a turn is published; the next turn has to have them."""
         self._wait_for_turn()
-        # One more: it tells how long the one before took, and slow brokers answer meanwhile.
+        # One more: it shows how long the one before took, and slow brokers answer meanwhile.
         seen = [self._see(offset, commit) for offset in range(1, turns + 2)]
         return seen, self._turns.sum_up()[1:]
 
     def _see(self, offset: int, commit: Callable[[int], float]) -> Seen:
         used, began = read_cpu_s(self._process.pid), time.monotonic()
         committing_s, turn_before_s = commit(offset), self._read_turn_s()
-        told = self._wait_for_turn()
-        reading_s = time.time() - told.observed_at_ms / 1000
+        event_ = self._wait_for_turn()
+        reading_s = time.time() - event_.observed_at_ms / 1000
         cores = (read_cpu_s(self._process.pid) - used) / (time.monotonic() - began)
         memory_mib = read_rss_bytes(self._process.pid) / 2**20
         return Seen(committing_s, turn_before_s, reading_s, cores, memory_mib)
 
     def _wait_for_turn(self) -> Event:
-        told = next((event for _, event in self._events if self._turns.note(event)), None)
-        if told is None:
+        event_ = next((event for _, event in self._events if self._turns.note(event)), None)
+        if event_ is None:
             raise LabError(f"the watcher did not sample for long enough:\n{self._process.tail()}")
-        return told
+        return event_
 
     def _read_turn_s(self) -> float:
         with urlopen(f"http://{self._address}/metrics") as answer:
@@ -192,7 +194,7 @@ def _fill(cluster: Cluster, partitions: int) -> list[str]:
     return names
 
 
-def _make_group(topics: list[str], number: int) -> Group:
+def _make_group(topics: list[str], number: int) -> CommittingGroup:
     start = number * _PER_GROUP % _PER_TOPIC
     partitions = tuple(range(start, start + _PER_GROUP))
-    return Group(f"group-{number:05}", topics[number % len(topics)], partitions)
+    return CommittingGroup(f"group-{number:05}", topics[number % len(topics)], partitions)

@@ -47,11 +47,11 @@ def _fold(path: str, storm: list[Event]) -> tuple[float, int]:
     from delta_tables.reading import read_rows
     from streaming.batch import Fold
     from streaming.lake.lake import Lake
-    from streaming.lake.progress import Progress
+    from streaming.lake.progress import LakeProgress
 
     lake = Lake(path, _CLUSTER)
     lake.create_tables()
-    fold = Fold(lake, Progress(), f"zklake.{_CLUSTER}")
+    fold = Fold(lake, LakeProgress(), f"zklake.{_CLUSTER}")
     began = time.monotonic()
     for first in range(0, len(storm), _BATCH):
         values = [encode(event) for event in storm[first : first + _BATCH]]

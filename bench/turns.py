@@ -1,4 +1,4 @@
-"""The sampler's turns as the log tells them: a slow broker's own rounds count into its turn."""
+"""The sampler's turns as the log has them: a slow broker's own rounds count into its turn."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Writer:
 
 
 def write_for(root: str, seconds: float) -> None:
-    """Write as fast as possible for so long, tell it, and write the mark."""
+    """Write as fast as possible for so long, report it, and write the mark."""
     with connect(root) as client:
         client.ensure_path(OWNERS)
         writer, number = Writer(client), 0

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from dashboard.audit import Audit
+from dashboard.audit import AuditLog
 from dashboard.budget import Crowd
 from dashboard.dialects.burrow.routes import list_burrow_routes
 from dashboard.finding import Match, UnknownName
@@ -51,7 +51,7 @@ _STATIC = Path(__file__).parent / "static"
 _LOG = structlog.get_logger()
 # Requests under way, those that wait for a thread included.
 MOST_REQUESTS = 200
-# Threads of pages, and of the page that anyone can keep busy. What tells of our own health has the
+# Threads of pages, and of the page that anyone can keep busy. What shows our own health has the
 # threads of the library, which neither can take.
 _PAGE_THREADS, _SQL_THREADS = 24, 8
 
@@ -61,7 +61,7 @@ class App:
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.audit = Audit(options.audit_log)
+        self.audit = AuditLog(options.audit_log)
         self.reader = Reader(options.lake, options.cluster, options.limits)
         self.tables = Tables(options.lake, options.cluster, source=self.reader)
         self.pulse = PulseTaker(options)

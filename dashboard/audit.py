@@ -18,7 +18,7 @@ _LOG = structlog.get_logger()
 _MODE = 0o600
 
 
-class Audit:
+class AuditLog:
     """The file is opened anew for each line: it may be moved away at any time (logrotate)."""
 
     def __init__(self, path: str | None) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-# They tell whether this process is well: no crowd may keep them from it.
+# They show whether this process is well: no crowd may keep them from it.
 _ALWAYS = ("/healthz", "/readyz", "/metrics")
 # It has a budget of its own.
 _LIVE = "/live"

@@ -26,7 +26,7 @@ class _Family(NamedTuple):
     dark: tuple[float, float]
 
     def paint(self, place: float, shade: int = 0) -> str:
-        """A place on the circle of hues; shades tell apart what lies close together there."""
+        """A place on the circle of hues; shades separate what lies close together there."""
         hue = round(_FIRST_HUE + place % 1 * _HUES, 1)
         (light, light_chroma), (dark, dark_chroma) = self.light, self.dark
         step = _SHADES[shade % len(_SHADES)]
@@ -42,7 +42,7 @@ _BROKERS = _Family((0.74, 0.045), (0.56, 0.035))
 
 
 def colour_partition(topic: str, partition: int) -> str:
-    """The line of a partition; those of one topic are easily told apart."""
+    """The line of a partition; those of one topic differ clearly."""
     return _LINES.paint(_place(topic) + partition * _GOLDEN, partition // _APART)
 
 

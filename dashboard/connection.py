@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 @dataclass(frozen=True)
-class Patience:
+class ConnectionLimits:
     """How long a connection may be of no use, and how many such there may be."""
 
     # Until the whole head of a request is here: the first one, or the next.
@@ -29,7 +29,7 @@ class Patience:
 class Connection(H11Protocol):
     """uvicorn's, with deadlines. Subclasses are bound to one server: see `bind_connections`."""
 
-    patience: ClassVar[Patience]
+    patience: ClassVar[ConnectionLimits]
     # In the order in which they fell silent, and when.
     silent: ClassVar[dict[Connection, float]]
 
@@ -90,7 +90,7 @@ class Connection(H11Protocol):
             self._deadline = None
 
 
-def bind_connections(chosen: Patience) -> type[Connection]:
+def bind_connections(chosen: ConnectionLimits) -> type[Connection]:
     """The connections of one server."""
 
     class Bound(Connection):

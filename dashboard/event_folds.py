@@ -9,17 +9,17 @@ from zklake.phrases import format_count
 
 # What belongs to the creation of a topic, or to the departure of a broker, comes so soon after it.
 _NEAR = timedelta(seconds=15)
-# Rebalances of one group that follow each other so closely are told as one line.
+# Rebalances of one group that follow each other so closely are one line.
 _TOGETHER = timedelta(minutes=2)
 
 
 def fold_events(rows: list[Row], absences: list[Row]) -> list[Row]:
-    """The newest first, as they came; each has a `source`, the table that told it, or none."""
+    """The newest first, as they came; each has a `source`, the table it comes from, or none."""
     return _fold_rebalances(_fold_topics(_fold_departures(rows, absences)))
 
 
 def _fold_departures(rows: list[Row], absences: list[Row]) -> list[Row]:
-    """Leaders that were lost when a broker left are told with it."""
+    """Leaders that were lost when a broker left are part of its line."""
     gone = [row["left_at"] for row in absences if row["leaders_moved"]]
     return [
         row
@@ -30,7 +30,7 @@ def _fold_departures(rows: list[Row], absences: list[Row]) -> list[Row]:
 
 
 def _fold_topics(rows: list[Row]) -> list[Row]:
-    """Configs, leaders and groups' first sight of a new topic are told with its creation."""
+    """Configs, leaders and groups' first sight of a new topic are part of its creation."""
     made = [row for row in rows if row.get("source") == "topics"]
     kept = []
     for row in rows:
@@ -56,7 +56,7 @@ def _name_topic(row: Row) -> str | None:
 def _belongs(row: Row, topic: Row, name: str | None) -> bool:
     if row is topic or row.get("source") is None or abs(row["at"] - topic["at"]) > _NEAR:
         return False
-    # Which topics lost their leaders is not told: with a creation, they are those of the new one.
+    # Which topics lost their leaders is not shown: with a creation, they are those of the new one.
     return bool(row["source"] == "partition_state" or name == topic["topic"])
 
 

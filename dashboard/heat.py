@@ -66,7 +66,7 @@ def draw_heat(rows: Sequence[HeatRow], columns: Sequence[datetime], caption: str
 
 
 def _draw_heads(columns: Sequence[datetime]) -> Markup:
-    """Round times are seen, the others only told; the day stands where it is another one."""
+    """Round times are shown, others in the tooltip; the day stands where it is another."""
     width = columns[1] - columns[0] if len(columns) > 1 else timedelta(hours=1)
     step = ceil(len(columns) / _TIMES) if len(columns) > _WIDE_COLUMNS else 1
     heads, day = [], None

@@ -99,7 +99,7 @@ WHERE {overlap}
 ORDER BY valid_from_seq DESC
 LIMIT 200
 """
-SURROUNDINGS: dict[str, Shape] = {
+INCIDENT_SHAPE: dict[str, Shape] = {
     "states": [
         {
             **describe_rows(_STATES),

@@ -141,7 +141,7 @@ def _list_rebalances(asked: Asked, rows: Iterable[Row]) -> list[Lane]:
         Bar(
             row["valid_from_at"],
             row["valid_to_at"] or asked.span.end,
-            _say_rebalance(asked, row),
+            _format_rebalance(asked, row),
             "bad" if row["outcome"] == "failed" else "happened",
             link_rows(asked, "rebalances", row["valid_from_seq"], row["valid_from_at"]),
             format_trigger(
@@ -154,7 +154,7 @@ def _list_rebalances(asked: Asked, rows: Iterable[Row]) -> list[Lane]:
     return [Lane("the group", bars)] if bars else []
 
 
-def _say_rebalance(asked: Asked, row: Row) -> str:
+def _format_rebalance(asked: Asked, row: Row) -> str:
     who = (row["trigger_member_id"], row["trigger_topic"], row["trigger_exit"])
     moved = "" if row["moved"] is None else f", {format_count(row['moved'], 'partition')} moved"
     lasted = _measure(row["valid_from_at"], row["valid_to_at"] or asked.span.end)
@@ -232,7 +232,7 @@ def _list_changes(asked: Asked, data: Data) -> list[Lane]:
         Bar(
             row["valid_from_at"],
             row["valid_to_at"] or asked.span.end,
-            _say_operation(asked, row),
+            _format_operation(asked, row),
             "happened",
             link_rows(asked, "admin_operations", row["valid_from_seq"], row["valid_from_at"]),
             format_operation(row["operation"]),
@@ -253,7 +253,7 @@ def _draw_config(asked: Asked, row: Row) -> Bar:
     return Bar(at, at, f"{entity}: {row['config_key']} {what}", "point", href)
 
 
-def _say_operation(asked: Asked, row: Row) -> str:
+def _format_operation(asked: Asked, row: Row) -> str:
     partition = "" if row["partition"] is None else f"-{row['partition']}"
     about = f" of {row['topic']}{partition}" if row["topic"] else ""
     to = f" to {', '.join(map(str, row['replicas']))}" if row["replicas"] else ""

@@ -1,4 +1,4 @@
-"""Server-sent events: tells an open page that what it shows has changed, and how old it all is."""
+"""Server-sent events: an open page learns that what it shows has changed, and how old it all is."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Live:
                 except LakeError:
                     if self._looked is None:
                         raise
-                    seen = self._looked[1:]  # the next look will tell
+                    seen = self._looked[1:]  # the next look will show it
                 self._looked = (time.monotonic(), *seen)
             return self._looked[1:]
 

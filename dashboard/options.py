@@ -1,4 +1,4 @@
-"""What a dashboard is told when it starts. Plain values: no settings, no sockets."""
+"""A dashboard's options at its start. Plain values: no settings, no sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zklake.settings.alert_rules import RULES, Rule
 
 @dataclass(frozen=True)
 class MetricOptions:
-    """What /metrics tells: see zklake/settings/metrics.py, whose names these are."""
+    """What /metrics shows: see zklake/settings/metrics.py, whose names these are."""
 
     sets: tuple[str, ...] = ("zklake",)
     detail: str = "groups"

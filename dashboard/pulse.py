@@ -1,6 +1,6 @@
 """Whether what is shown is true still: how old the lake is, and whether its makers are up.
 
-It asks the watcher and the stream at their health addresses, if it was told them.
+It asks the watcher and the stream at their health addresses, if they are set.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TIMEOUT_S = 1.0
 _LONGEST_ANSWER = 500
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProcessHealth(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The watcher or the stream, as it last answered."""
 
     name: str
@@ -43,7 +43,7 @@ class Pulse(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     watermark_at: Instant | None
     sampled_at: Instant | None
     is_stale: bool
-    parts: tuple[Part, ...]
+    parts: tuple[ProcessHealth, ...]
     # What is wrong, each a sentence; none: all is well.
     complaints: tuple[str, ...]
 
@@ -54,7 +54,7 @@ class PulseTaker:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._lock = threading.Lock()
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, ProcessHealth] = {}
         self._asked_at = float("-inf")
 
     def take(self, tables: Tables) -> Pulse:
@@ -67,7 +67,7 @@ class PulseTaker:
         complaints = [*_complain_lake(watermark, is_stale=is_stale), *_complain_parts(parts)]
         return Pulse(watermark, sampled, is_stale, parts, tuple(complaints))
 
-    def _ask_parts(self, now: datetime) -> tuple[Part, ...]:
+    def _ask_parts(self, now: datetime) -> tuple[ProcessHealth, ...]:
         options = self._options
         addresses = {"watcher": options.watcher_http, "stream": options.stream_http}
         # A part that hangs keeps one waiting, not all.
@@ -83,10 +83,10 @@ class PulseTaker:
         return tuple(self._parts.values())
 
 
-def _ask(name: str, address: str, before: Part | None, now: datetime) -> Part:
+def _ask(name: str, address: str, before: ProcessHealth | None, now: datetime) -> ProcessHealth:
     state, says = _get(address)
     is_same = before is not None and before.state == state
-    return Part(name, address, state, says, before.since if before and is_same else now)
+    return ProcessHealth(name, address, state, says, before.since if before and is_same else now)
 
 
 def _get(address: str) -> tuple[State, str]:
@@ -123,7 +123,7 @@ def _complain_lake(at: datetime | None, *, is_stale: bool) -> list[str]:
     return [f"The lake is stale: its last event was at {write_time(at)}."] if is_stale else []
 
 
-def _complain_parts(parts: tuple[Part, ...]) -> list[str]:
+def _complain_parts(parts: tuple[ProcessHealth, ...]) -> list[str]:
     return [
         f"The {part.name} {_HAS_BEEN[part.state]} since {write_time(part.since)}"
         + (f": {part.says}." if part.says else ".")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 _ENOUGH = 4
 
 
-class Reading(NamedTuple):
+class OffsetReading(NamedTuple):
     """An offset, in seconds since 1970."""
 
     at: float
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
 class Readings(NamedTuple):
     """Those of one partition, in order, and until when the last one is known to hold."""
 
-    readings: Sequence[Reading]
+    readings: Sequence[OffsetReading]
     until: float
 
 
@@ -54,14 +54,14 @@ def measure_rates(
     return [round(records[one] / known[one], 3) if known[one] > 0 else None for one in grid]
 
 
-def _find_usual(changes: Sequence[Reading]) -> float:
+def _find_usual(changes: Sequence[OffsetReading]) -> float:
     """Who always commits every five minutes reads in between: half as long again is usual."""
     waits = [after.at - before.at for before, after in pairwise(changes)]
     return 1.5 * median(waits) if len(waits) >= _ENOUGH else 0.0
 
 
-def _list_changes(readings: Sequence[Reading]) -> list[Reading]:
-    changes: list[Reading] = []
+def _list_changes(readings: Sequence[OffsetReading]) -> list[OffsetReading]:
+    changes: list[OffsetReading] = []
     for one in readings:
         if not changes or one.offset != changes[-1].offset:
             changes.append(one)

@@ -30,7 +30,7 @@ RECENT_EVENT: dict[str, Shape] = {
 
 
 class _Source(NamedTuple):
-    """A table of which the newest rows are told, each in a sentence."""
+    """A table of which the newest rows are shown, each in a sentence."""
 
     table: str
     sql: str
@@ -157,7 +157,7 @@ _SOURCES = (
 def list_recent(tables: Tables, span: Span, lives: list[Row], now: datetime) -> list[Row]:
     """The newest events of a time range, the newest first; what belongs together is one of them."""
     absences = [row for row in list_absences(tables, span, now) if row["left_at"] >= span.start]
-    rows = [*_tell_absences(absences), *_tell_returns(lives, span.start, span.end)]
+    rows = [*_list_absences(absences), *_list_returns(lives, span.start, span.end)]
     for source in _SOURCES:
         sql = source.sql.format(
             came=span.write_within("valid_from_at"),
@@ -171,13 +171,13 @@ def list_recent(tables: Tables, span: Span, lives: list[Row], now: datetime) -> 
     return [{name: row.get(name) for name in RECENT_EVENT} for row in folded[:_SHOWN]]
 
 
-def _tell_absences(absences: list[Row]) -> Iterator[Row]:
+def _list_absences(absences: list[Row]) -> Iterator[Row]:
     for row in absences:
         text = format_absence(row)
         yield {"at": row["left_at"], "text": text, "broker_id": row["broker_id"]}
 
 
-def _tell_returns(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
+def _list_returns(lives: list[Row], start: datetime, end: datetime) -> Iterator[Row]:
     left: dict[int, datetime] = {}
     for life in lives:
         broker, before = life["broker_id"], left.get(life["broker_id"])

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.accounts import Caller, Login, find_login
-from dashboard.audit import Audit
+from dashboard.audit import AuditLog
 from dashboard.options import Options
 from dashboard.proxy import Proxy
 from dashboard.throttle import Throttle
@@ -40,7 +40,7 @@ _OPEN = ("/healthz", "/readyz")
 class Guard:
     """Answers instead of the pages where something is wrong with a request."""
 
-    def __init__(self, app: ASGIApp, options: Options, audit: Audit) -> None:
+    def __init__(self, app: ASGIApp, options: Options, audit: AuditLog) -> None:
         self._app, self._options, self._audit = app, options, audit
         self._throttle = Throttle(options.wrong_logins)
         self._proxy = Proxy(options.proxy) if options.proxy else None
@@ -106,15 +106,15 @@ class Guard:
             return None
         if given:
             self._note_wrong(address, scheme)
-        refused = _refuse(path, 401, self._say_wanted())
+        refused = _refuse(path, 401, self._explain_login())
         if self._options.all_accounts:
             refused.headers["www-authenticate"] = 'Basic realm="zklake", charset="UTF-8"'
         return refused
 
-    def _say_wanted(self) -> str:
+    def _explain_login(self) -> str:
         if not self._options.all_accounts:
             return "log in at the reverse proxy in front of the dashboard: it knows who you are"
-        return "want a user and password, or a token, of the dashboard's settings"
+        return "needs a user and password, or a token, from the dashboard's settings"
 
     def _let_in(self, scope: Scope, login: Login, address: str, by: str) -> None:
         _set_caller(scope, Caller(login.who, login.role, address))

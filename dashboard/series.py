@@ -10,7 +10,7 @@ from typing import Any
 
 from dashboard.lag_totals import TOTALS_SQL, hold_totals
 from dashboard.openapi.shapes import Named, Shape, say
-from dashboard.rates import Reading, Readings, measure_rates
+from dashboard.rates import OffsetReading, Readings, measure_rates
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Row, Tables
 
@@ -183,7 +183,7 @@ def _measure(rows: list[Row], column: str, grid: range, step: int) -> list[float
 
 
 def _read(rows: list[Row], column: str) -> Readings:
-    readings = sorted(Reading(row["read_at"].timestamp(), row[column]) for row in rows)
+    readings = sorted(OffsetReading(row["read_at"].timestamp(), row[column]) for row in rows)
     until = max((row["until_at"] or row["read_at"]).timestamp() for row in rows)
     return Readings(readings, until)
 

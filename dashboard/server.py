@@ -11,7 +11,7 @@ from functools import partial
 import uvicorn
 
 from dashboard.app import App
-from dashboard.connection import Patience, bind_connections
+from dashboard.connection import ConnectionLimits, bind_connections
 from dashboard.tls import Tls, check_tls
 from zklake.errors import SettingsError
 
@@ -19,8 +19,10 @@ from zklake.errors import SettingsError
 class Server(uvicorn.Server):
     """uvicorn, which would wait for ever for pages that listen for news."""
 
-    def __init__(self, app: App, patience: Patience | None = None, tls: Tls | None = None) -> None:
-        self._patience = patience or Patience()
+    def __init__(
+        self, app: App, patience: ConnectionLimits | None = None, tls: Tls | None = None
+    ) -> None:
+        self._patience = patience or ConnectionLimits()
         if tls is not None:
             check_tls(tls)
         super().__init__(

@@ -31,7 +31,7 @@ FROM log_ends
 WHERE topic IN ({names}) AND {overlap} AND log_end_offset IS NOT NULL
 GROUP BY topic, partition, incarnation, bucket
 """
-# By who leads each partition now: what was led before is not told apart.
+# By who leads each partition now: what was led before is not separated.
 _LED = """
 WITH ends AS (
   SELECT topic, partition, incarnation, CAST({bucket} AS BIGINT) AS bucket,
@@ -101,9 +101,9 @@ def load_produced(tables: Tables, span: Span, names: Sequence[str]) -> dict[str,
         width = span.seconds / POINTS
         end: int | None = None
         for place in range(POINTS):
-            if (told := said.get(place)) is not None:
-                before = told["first_end"] if end is None else end
-                end = told["last_end"]
+            if (known := said.get(place)) is not None:
+                before = known["first_end"] if end is None else end
+                end = known["last_end"]
                 line[place] = (line[place] or 0) + max(0, end - before) / width
             elif end is not None:
                 line[place] = line[place] or 0

@@ -25,6 +25,6 @@ def check_tls(tls: Tls) -> None:
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise SettingsError(
             f"dashboard.tls_cert {tls.cert}, dashboard.tls_key {tls.key}: cannot be used "
-            f"({reason}); want PEM files that this user may read, a certificate and its key "
+            f"({reason}); use PEM files that this user may read, a certificate and its key "
             "without a passphrase"
         ) from error

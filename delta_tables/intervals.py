@@ -47,7 +47,7 @@ EXIT_COLUMNS = (
 
 # Of which life and value of a znode a row speaks.
 LIFE_COLUMNS = (
-    Column("czxid", "BIGINT", "zxid that created the znode: one czxid is one life of it"),
+    Column("czxid", "BIGINT", "zxid that created the znode; a new one when it is created again"),
     Column("znode_version", "INT", "data version of the znode in this state"),
     Column("fidelity", "STRING", "exact, or why the payload is not known: see docs/events.md"),
     Column(
@@ -68,7 +68,7 @@ ZNODE_COLUMNS = (
     Column(
         "unseen_versions",
         "BIGINT",
-        "data versions of this life just before this state that have no row",
+        "data versions of this znode (same czxid) just before this state that have no row",
     ),
 )
 

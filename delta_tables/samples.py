@@ -26,12 +26,12 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Samples:
-    """One kind of sample, each item of which tells the state of one key."""
+    """One kind of sample, each item of which gives the state of one key."""
 
     op: str
     # Of a key that one event names twice the first counts.
     read: Callable[[Event], Iterable[Sample]]
-    # The columns that make it another state: told anew with equal ones, it is only seen.
+    # The columns that make it another state: sampled again with equal ones, it is only seen.
     state: tuple[str, ...]
     # How the rows of its group end that an event does not name. None: they stay.
     ends_unnamed: Callable[[GroupState], str] | None = None

@@ -12,12 +12,12 @@ from confluent_kafka.cimpl import NewTopic
 from lab.ensemble import ZooKeeperEnsemble
 from lab.kafka import KafkaBroker, find_brokers
 from lab.ports import find_free_ports
-from lab.server import Place, Server, wait_until
+from lab.server import Server, WorkDirectory, wait_until
 from lab.zookeeper import DEFAULT_VERSION
 from zklake.supervision.startable import Startable
 
 
-def _say_nothing(line: str) -> None:
+def _discard(line: str) -> None:
     pass
 
 
@@ -41,13 +41,13 @@ class Cluster(Startable):
         tick_ms: int = 500,
         session_timeout_ms: int = 6_000,
         settings: Mapping[str, str] | None = None,
-        say: Callable[[str], None] = _say_nothing,
+        say: Callable[[str], None] = _discard,
     ) -> None:
         """Nothing starts yet. `settings` are lines of every broker's server.properties.
 
         Each server logs into its own directory, unless there is one for all `logs`.
         """
-        self._place = Place(directory)
+        self._place = WorkDirectory(directory)
         self.directory = self._place.path
         self.logs = logs or self.directory
         self._say = say

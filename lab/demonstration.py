@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from lab.cluster import Cluster
-from lab.first_light import Rows, tell_first_light
+from lab.first_light import Rows, run_first_light
 from lab.kept_choices import choose_port
 from lab.shop import GROUP, TOPIC, Shop
 from lab.story_answers import StoryAnswers
@@ -93,14 +93,14 @@ class Demonstration:
         for member in self._shop.members:
             self._supervisor.follow(member)
 
-    def tell_first_chapter(
+    def run_first_chapter(
         self, page: str, show: Callable[[Rows], None], *, must_succeed: bool
     ) -> Rows:
-        """A broker dies and comes back; returns the rows that tell of it."""
+        """A broker dies and comes back; returns its rows."""
         self._say(f"story: a broker dies and comes back; look: {page}brokers")
         try:
             with self._supervisor.hold(self._cluster.brokers[-1].name):
-                return tell_first_light(
+                return run_first_light(
                     self._cluster, self.product.site, self._made_at, self._say, show
                 )
         except LabError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.ports import find_free_ports
-from lab.server import Place, wait_until
+from lab.server import WorkDirectory, wait_until
 from lab.zookeeper import DEFAULT_VERSION, Member, ZooKeeperServer
 from zklake.supervision.startable import Startable
 
@@ -25,7 +25,7 @@ class ZooKeeperEnsemble(Startable):
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """Nothing starts yet. `client_ports`: one for each server, if not any free ones."""
-        self._place = Place(directory)
+        self._place = WorkDirectory(directory)
         client_ports = client_ports or find_free_ports(size)
         ports = find_free_ports(2 * size)
         members = [Member(i + 1, ports[2 * i], ports[2 * i + 1]) for i in range(size)]

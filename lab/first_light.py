@@ -1,4 +1,4 @@
-"""The first chapter of a run: a broker dies and comes back, and the lake tells of it."""
+"""The first chapter of a run: a broker dies and comes back, and the lake shows it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIVES = (
 )
 
 
-def tell_first_light(
+def run_first_light(
     cluster: Cluster,
     site: Site,
     since: datetime,

@@ -16,7 +16,7 @@ from threading import Event
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from lab.server import Place
+from lab.server import WorkDirectory
 from zklake.supervision.restartable import RestartableProcess
 from zklake.supervision.startable import Startable
 
@@ -42,7 +42,7 @@ class KafkaMember(RestartableProcess, Startable):
     ) -> None:
         """Nothing starts yet."""
         self.client_id = client_id
-        self._place = Place(log_file.parent if log_file else None)
+        self._place = WorkDirectory(log_file.parent if log_file else None)
         super().__init__(client_id, log_file or self._place.path / f"{client_id}.log")
         self._arguments = [
             f"--bootstrap={bootstrap}",

@@ -23,7 +23,7 @@ _JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.net.prefe
 _POLL_S = 0.05
 
 
-class Place:
+class WorkDirectory:
     """A directory: the caller's own, which is kept, or a temporary one, which goes with us."""
 
     def __init__(self, directory: Path | None) -> None:
@@ -49,7 +49,7 @@ class Server(RestartableProcess, Startable):
         self.name = name
         self.port = port
         self.address = f"127.0.0.1:{port}"
-        self._place = Place(directory)
+        self._place = WorkDirectory(directory)
         self.directory = self._place.path
         super().__init__(f"{name} on {self.address}", self.directory / "server.log")
         self._has_answered = False

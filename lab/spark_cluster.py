@@ -46,7 +46,7 @@ class SparkWorker(Server):
     def __init__(self, number: int, master: SparkMaster, *, cores: int, memory: str) -> None:
         port, self._page_port = find_free_ports(2)
         super().__init__(f"spark-worker-{number}", port, None)
-        # Without a release's scripts, only these tell how an executor is started.
+        # Without a release's scripts, only these show how an executor is started.
         home = jars.pyspark_jars_dir().parent
         self.environment = {"SPARK_HOME": str(home), "SPARK_SCALA_VERSION": _find_scala(home)}
         self.work_directory = self.directory / "work"

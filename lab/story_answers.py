@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from lab.first_light import Rows, wait_for_rows
-from lab.story_chapters import Look
+from lab.story_chapters import Pointer
 from zklake.errors import LabError
 from zklake.supervision.part import Site
 
@@ -23,11 +23,11 @@ class StoryAnswers:
         self._site, self._page = site, page
         self._say, self._show = say, show
 
-    def point(self, look: Look) -> None:
+    def point(self, look: Pointer) -> None:
         """Say where to look."""
         self._say(f"  look: {self._page}{look.page}  or: {look.command}")
 
-    def answer(self, look: Look, since: datetime) -> None:
+    def answer(self, look: Pointer, since: datetime) -> None:
         """Show what the lake has of it; a lake that is behind does not end the story."""
         moment = f"TIMESTAMP '{since.astimezone(UTC).isoformat()}'"
         sql = look.sql.format(since=moment)

@@ -34,7 +34,7 @@ _ABSENCES = (
 
 
 @dataclass(frozen=True)
-class Look:
+class Pointer:
     """Where a chapter can be seen: a page, a command, and rows that the lake must have then."""
 
     page: str
@@ -50,7 +50,7 @@ class Chapter:
 
     sentence: str
     steps: tuple[Step, ...]
-    look: Look
+    look: Pointer
     held: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ def plan_cycle(dice: Random, broker_ids: Sequence[int]) -> Iterator[Chapter]:
     yield Chapter(
         f"{name_member(GROUP, _GUEST)} joins for half a minute: two rebalances",
         (plan_join(_GUEST), Pause(30_000), StopMember(GROUP, _GUEST)),
-        Look(
+        Pointer(
             "rebalances",
             f"zklake at now ownership_history --where \"group_id = '{GROUP}'\"",
             _REBALANCES.format(group=GROUP),
@@ -74,7 +74,7 @@ def plan_cycle(dice: Random, broker_ids: Sequence[int]) -> Iterator[Chapter]:
             Pause(30_000),
             LeaveKafkaGroup(KAFKA_GROUP, _KAFKA_GUEST, in_haste=True),
         ),
-        Look(
+        Pointer(
             f"group?group_id={KAFKA_GROUP}",
             f"zklake at now consumer_membership --where \"group_id = '{KAFKA_GROUP}'\"",
             _REBALANCES.format(group=KAFKA_GROUP),
@@ -92,7 +92,9 @@ def _plan_crash(victim: str) -> Chapter:
         f"kill -9 of {member_id}: the others take over its partitions once its session has ended; "
         "it comes back 20 s later",
         (CrashMember(GROUP, victim), Pause(20_000), plan_join(victim)),
-        Look(f"group?group_id={GROUP}", f"zklake why {GROUP}", _REBALANCES.format(group=GROUP), 2),
+        Pointer(
+            f"group?group_id={GROUP}", f"zklake why {GROUP}", _REBALANCES.format(group=GROUP), 2
+        ),
         (member_id,),
     )
 
@@ -101,7 +103,7 @@ def _plan_config(minutes: int) -> Chapter:
     return Chapter(
         f"topic {TOPIC} keeps its messages for {minutes} minutes from now on",
         (AlterConfig("topics", TOPIC, (("retention.ms", str(minutes * _MINUTE_MS)),)),),
-        Look(
+        Pointer(
             "changes",
             f"zklake at now config_history --where \"entity_name = '{TOPIC}'\"",
             _VALUES,
@@ -113,6 +115,6 @@ def _plan_restart(broker_id: int) -> Chapter:
     return Chapter(
         f"broker {broker_id} restarts, in order: its partitions get other leaders",
         (StopBroker(broker_id), Pause(5_000), StartBroker(broker_id)),
-        Look("brokers", 'zklake sql "SELECT * FROM broker_absence_cost"', _ABSENCES),
+        Pointer("brokers", 'zklake sql "SELECT * FROM broker_absence_cost"', _ABSENCES),
         (f"broker-{broker_id}",),
     )

@@ -12,7 +12,7 @@ from random import Random
 
 from lab.shop import PARTITIONS, TOPIC, Shop
 from lab.stories.step import Pause
-from lab.story_chapters import Chapter, Look, plan_cycle
+from lab.story_chapters import Chapter, Pointer, plan_cycle
 from lab.waves import PERIOD_S, Waves
 from zklake.supervision.startable import Startable
 from zklake.supervision.supervisor import Supervisor, explain_briefly
@@ -31,10 +31,10 @@ class StoryLoop(Startable):
         *,
         seed: int,
         say: Callable[[str], None],
-        point: Callable[[Look], None],
-        answer: Callable[[Look, datetime], None],
+        point: Callable[[Pointer], None],
+        answer: Callable[[Pointer, datetime], None],
     ) -> None:
-        """Nothing happens yet. `point` says where to look, `answer` what the tables tell."""
+        """Nothing happens yet. `point` says where to look, `answer` what the tables show."""
         self._dice = Random(seed)  # noqa: S311
         self._brokers = [broker.broker_id for broker in shop.stage.cluster.brokers]
         self._waves = Waves(shop.stage.cluster.bootstrap, TOPIC, PARTITIONS)
@@ -59,16 +59,16 @@ class StoryLoop(Startable):
     def run(self) -> None:
         """Tell chapters until interrupted."""
         for rest in chain([_FIRST_REST], repeat(_REST)):
-            self.tell_cycle(rest)
+            self.run_cycle(rest)
 
-    def tell_cycle(self, rest: Pause) -> None:
+    def run_cycle(self, rest: Pause) -> None:
         """Every kind of chapter once."""
         for chapter in plan_cycle(self._dice, self._brokers):
             rest.take(self._shop.stage)
-            self.tell(chapter)
+            self.run_chapter(chapter)
 
-    def tell(self, chapter: Chapter) -> None:
-        """One chapter, and what the tables tell of it; what breaks it off is said."""
+    def run_chapter(self, chapter: Chapter) -> None:
+        """One chapter, and what the tables show of it; an error is printed."""
         self._say(f"story: {chapter.sentence}")
         self._point(chapter.look)
         began_at = datetime.now(UTC)

@@ -11,6 +11,8 @@ import struct
 from collections.abc import Sequence
 from typing import Self
 
+from zklake.pipes import read_exactly
+
 _CLIENT = "zklake-lab"
 TIMEOUT_S = 60.0
 
@@ -35,8 +37,8 @@ class Connection:
         return [self._read() for _ in requests]
 
     def _read(self) -> bytes:
-        (length,) = struct.unpack(">i", self._stream.read(4))
-        return self._stream.read(length)[4:]
+        (length,) = struct.unpack(">i", read_exactly(self._stream, 4))
+        return read_exactly(self._stream, length)[4:]
 
     def close(self) -> None:
         """Let go."""

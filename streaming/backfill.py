@@ -25,7 +25,7 @@ from zklake.events.envelope import TXNLOG_ID, Event
 from zklake.events.topics import name_topics
 
 # Up to which zxid the events are there, and up to which one the tables were made with them.
-_TOLD_MARK = "zklake.backfill"
+_ADDED_MARK = "zklake.backfill"
 _FOLDED_MARK = "zklake.backfill.folded"
 # Such events stand nowhere in Kafka.
 _NO_OFFSET, _NO_TOPIC = -1, ""
@@ -68,7 +68,7 @@ class Backfill:
     def read_past(self) -> Past:
         """How far it has come; LakeError where the past cannot be joined to what there is."""
         lake = self._lake
-        told, folded = self._read_mark(_TOLD_MARK), self._read_mark(_FOLDED_MARK)
+        added, folded = self._read_mark(_ADDED_MARK), self._read_mark(_FOLDED_MARK)
         last = self._query(
             "max(seq) AS seq, max(observed_at_ms) AS at_ms, "
             "min(zxid) FILTER (WHERE op = 'gap') AS zxid, "
@@ -82,27 +82,27 @@ class Backfill:
             refuse_ahead(lake, check_names(()), progress.log_id, progress.seq)
         past = Past(
             last["zxid"],
-            None if told < 0 else told,
+            None if added < 0 else added,
             seq,
             last["at_ms"] or 0,
             last["known_seq"] is not None and last["known_seq"] > (last["hidden_seq"] or 0),
-            told == folded,
+            added == folded,
             self._find_live(),
         )
         self._refuse_trimmed(past)
         return past
 
     def append(self, events: Iterable[Event], zxid: int | None) -> None:
-        """Add events; with the last of them everything up to that transaction is told."""
+        """Add events; with the last of them everything up to that transaction is in the lake."""
         entries = [Entry(event, _NO_OFFSET) for event in events]
         files = self._lake.write_events(entries, _NO_TOPIC)
-        mark = None if zxid is None else Mark(_TOLD_MARK, zxid)
+        mark = None if zxid is None else Mark(_ADDED_MARK, zxid)
         self._lake.find_writer(ZNODE_EVENTS).append_files(files, mark)
 
     def fold(self, say: Callable[[str], None], rules: Rules, tasks: Tasks | None) -> dict[str, int]:
         """Make the tables anew, with the past; the number of rows by table."""
         counts = rebuild(self._lake, check_names(()), self._topic, say, rules=rules, tasks=tasks)
-        mark = Mark(_FOLDED_MARK, self._read_mark(_TOLD_MARK))
+        mark = Mark(_FOLDED_MARK, self._read_mark(_ADDED_MARK))
         self._lake.find_writer(ZNODE_EVENTS).append_files([], mark)
         return counts
 

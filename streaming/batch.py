@@ -21,12 +21,12 @@ from streaming.fold.rules import Rules
 from streaming.lake.events import read_entries
 from streaming.lake.lake import Lake
 from streaming.lake.new_files import NewFile
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from streaming.lake.recall import find_recall_seq, read_markers, recall_cluster
 from streaming.lake.writer import Mark
 from streaming.log.continuity import Continuity, Entry
-from streaming.log.records import Place, Record, Rejected, judge_record
-from streaming.memory import Memory
+from streaming.log.records import LogPosition, Record, Rejected, judge_record
+from streaming.memory import MemoryTrimmer
 from streaming.phases import Phases
 from zklake.errors import OtherLog
 from zklake.events.envelope import Event
@@ -62,7 +62,7 @@ class Fold:
     def __init__(
         self,
         lake: Lake,
-        progress: Progress,
+        progress: LakeProgress,
         topic: str,
         *,
         phases: Phases | None = None,
@@ -73,7 +73,7 @@ class Fold:
         self.lake, self.progress, self.topic = lake, progress, topic
         self.rules, self.phases = rules or Rules(), phases or Phases()
         self._unfoldable = unfoldable or {}
-        self._memory = Memory()
+        self._memory = MemoryTrimmer()
         self._cluster: ClusterFold | None = None
         self._markers: dict[str, int] = {}
         # How far the log was read; None: the first event will say which log it is.
@@ -129,7 +129,7 @@ class Fold:
         if not self._continuity.goes_on(first.seq) or first.offset <= self.progress.read_offset:
             return None
         with self._memory.hold():
-            self._continuity.pass_over(Place(last.seq, division.latest_ms))
+            self._continuity.pass_over(LogPosition(last.seq, division.latest_ms))
             self.progress.read_offset, self._last_seq = last.offset, last.seq
             with self.phases.time("fold"):
                 cluster = self._find_cluster(division.log_id)
@@ -174,14 +174,14 @@ class Fold:
         judged = judge_record(record.value, self.lake.cluster, known)
         if isinstance(judged, Event) and judged.seq in self._unfoldable:
             reason = f"it could not be folded: {self._unfoldable[judged.seq]}"
-            judged = Rejected(reason, Place(judged.seq, judged.observed_at_ms))
+            judged = Rejected(reason, LogPosition(judged.seq, judged.observed_at_ms))
         if isinstance(judged, Rejected):
             if judged.place is not None and self._continuity is not None:
                 breaks = self._continuity.judge(judged.place, record.offset)
                 entries += [] if isinstance(breaks, str) else breaks
             return judged.reason
         continuity = self._find_continuity(judged)
-        breaks = continuity.judge(Place(judged.seq, judged.observed_at_ms), record.offset)
+        breaks = continuity.judge(LogPosition(judged.seq, judged.observed_at_ms), record.offset)
         if isinstance(breaks, str):
             return breaks
         entries += breaks

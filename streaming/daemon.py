@@ -1,4 +1,4 @@
-"""`zklake stream` as a process: starts Spark, keeps a query per cluster going, tells its health."""
+"""`zklake stream` as a process: starts Spark, keeps a query per cluster, serves its health."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from streaming.batch import Batch
 from streaming.lake.lease import hold_lease
 from streaming.metrics import StreamMetrics
-from streaming.patience import Patience
+from streaming.patience import RetryPolicy
 from streaming.query import Listener, Run, Stream
 from streaming.trouble import EventFailed
 from streaming.worker import Worker
@@ -40,7 +40,7 @@ class Totals(Listener):
 
 def run_once(spark: SparkSession, stream: Stream, *, take_over: bool = False) -> Totals:
     """Fold everything there is, then return."""
-    totals, patience = Totals(stream), Patience()
+    totals, patience = Totals(stream), RetryPolicy()
     try:
         with hold_lease(stream.lake, stream.cluster, take_over=take_over) as lost:
             while True:
@@ -160,7 +160,7 @@ class Daemon:
             thread.join()
 
     def _sample_heap(self, spark: SparkSession) -> None:
-        with suppress(Py4JError, OSError):  # the batches tell when the JVM is gone
+        with suppress(Py4JError, OSError):  # the batches show when the JVM is gone
             jvm = spark.sparkContext._jvm
             assert jvm is not None
             runtime = jvm.java.lang.Runtime.getRuntime()

@@ -18,7 +18,7 @@ _SECONDS_WORTH_IT = 0.5
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
-class Memory:
+class MemoryTrimmer:
     """Counts batches, and gives back what they leave."""
 
     def __init__(self) -> None:

@@ -28,7 +28,10 @@ class StreamMetrics(Metrics):
     restarts = counter("Times the query had to be started again.", *_CLUSTER)
     batch_seconds = histogram("Time one batch took.", *_CLUSTER, buckets=_SECONDS)
     phase_seconds = histogram(
-        "Time one phase of a batch took.", *_CLUSTER, "phase", buckets=_SECONDS
+        "Time one phase of a batch took; a table's name is its fold and commit.",
+        *_CLUSTER,
+        "phase",
+        buckets=_SECONDS,
     )
     freshness_seconds = histogram(
         "From the watcher's sight of a batch's last event to its commit.",
@@ -37,17 +40,24 @@ class StreamMetrics(Metrics):
     )
     seq = gauge("Last seq folded.", *_CLUSTER)
     ready = gauge("1 while nothing is in the way.", *_CLUSTER)
-    records_behind = gauge("Records of the log not folded yet.", *_CLUSTER)
+    records_behind = gauge(
+        "Records of the log not folded yet, transaction markers included.", *_CLUSTER
+    )
     seconds_since_batch = gauge("Time since the last batch ended.", *_CLUSTER)
-    commits = counter("Delta commits.", *_TABLE)
-    rows = counter("Rows written, rewritten ones too.", *_TABLE)
+    commits = counter("Delta commits since the start (of a lake on disk).", *_TABLE)
+    rows = counter("Rows written, open rows that were written again included.", *_TABLE)
     log_files = gauge("Files in _delta_log.", *_TABLE)
-    files = gauge("Data files of the newest version.", *_TABLE)
+    files = gauge("Data files of the newest version, as of the last look of maintenance.", *_TABLE)
     bytes = gauge("Bytes in them.", *_TABLE)
     maintenance_seconds = histogram(
-        "Time one step of maintenance took.", *_CLUSTER, "action", buckets=_SECONDS
+        "Time one step of maintenance took; no batch runs meanwhile.",
+        *_CLUSTER,
+        "action",
+        buckets=_SECONDS,
     )
-    maintenance_failures = counter("Steps of maintenance that failed.", *_CLUSTER)
+    maintenance_failures = counter(
+        "Steps of maintenance that failed; each is tried again at the next look.", *_CLUSTER
+    )
     heap_used_bytes = gauge("Heap in use in the driver's JVM.")
 
 

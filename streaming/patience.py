@@ -15,7 +15,7 @@ _LONGEST_WAIT_S = 30.0
 _SHRINKING_BITS = 3
 
 
-class Patience:
+class RetryPolicy:
     """Judges one failure after the other of one cluster's stream."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from streaming.batch import Batch, Fold
 from streaming.division import merge
 from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
-from streaming.lake.progress import Progress, leave_log, read_progress
+from streaming.lake.progress import LakeProgress, leave_log, read_progress
 from streaming.log.behind import count_behind
 from streaming.log.doorbell import Doorbell
 from streaming.log.identity import LogPartition, accept_log, check_log
@@ -70,7 +70,7 @@ class Stream:
 
 
 class Listener:
-    """What a run tells about itself, from whichever thread it happens in."""
+    """What a run reports about itself, from whichever thread it happens in."""
 
     def on_start(self) -> None:
         """The query has started."""
@@ -119,7 +119,7 @@ class Run:
         # How many the last batch had; before the first it may be any number.
         self._last_events = stream.large
         # Where the lake stood when the run began.
-        self.progress = Progress()
+        self.progress = LakeProgress()
 
     def run(self, listener: Listener, *, once: bool) -> None:
         """Fold until stopped; with `once`, until everything there was is folded."""
@@ -147,7 +147,7 @@ class Run:
         if once and self._fold is not None:
             self._fold.finish()
 
-    def _find_start(self, partition: LogPartition) -> Progress:
+    def _find_start(self, partition: LogPartition) -> LakeProgress:
         stream = self._stream
         self.progress = read_progress(stream.lake, stream.cluster, stream.topic)
         if self.progress.log_id == TXNLOG_ID:
@@ -164,7 +164,7 @@ class Run:
         return self.progress
 
     def _start(
-        self, start: Progress, checkpoint: str, listener: Listener, once: bool
+        self, start: LakeProgress, checkpoint: str, listener: Listener, once: bool
     ) -> StreamingQuery:
         stream = self._stream
         log = read_log(
@@ -182,7 +182,7 @@ class Run:
         # At once: each batch itself waits until there is something for the next.
         return writer.trigger(processingTime="0 seconds").start()
 
-    def _guard(self, start: Progress, listener: Listener) -> Callable[[DataFrame, int], None]:
+    def _guard(self, start: LakeProgress, listener: Listener) -> Callable[[DataFrame, int], None]:
         def fold_batch(records: DataFrame, _batch_id: int) -> None:
             began = time.monotonic()
             with self._busy:
@@ -204,7 +204,7 @@ class Run:
         doorbell.wait(offset, self._stop, for_heartbeats=not batch.is_quiet)
         self._stop.wait(max(0.0, began + self._stream.trigger_ms / 1000 - time.monotonic()))
 
-    def _fold_timed(self, records: DataFrame, start: Progress, listener: Listener) -> Batch:
+    def _fold_timed(self, records: DataFrame, start: LakeProgress, listener: Listener) -> Batch:
         stream = self._stream
         if self._fold is None:
             self._fold = Fold(
@@ -231,7 +231,7 @@ class Run:
         try:
             low, high = partition.find_bounds()
         except LogError:
-            return False  # the query itself will tell
+            return False  # the query itself will fail
         read = self._fold.progress.read_offset if self._fold else -1
         return high - max(low, read + 1) >= large
 
@@ -248,7 +248,11 @@ class Run:
         return fold.fold_division(division)
 
     def _await(
-        self, query: StreamingQuery, partition: LogPartition, start: Progress, listener: Listener
+        self,
+        query: StreamingQuery,
+        partition: LogPartition,
+        start: LakeProgress,
+        listener: Listener,
     ) -> None:
         look_at = time.monotonic()
         try:

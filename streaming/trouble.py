@@ -71,8 +71,8 @@ def explain(
     text = _hide(_find_root(trace), secrets)
     reason = _find_reason(trace)
     # A query of ours that fails is no mistake of the user's: it says as little as Java's errors.
-    is_told = isinstance(error, NotWritable) or not (reason or isinstance(error, QueryError))
-    if isinstance(error, ZklakeError) and is_told:
+    is_plain = isinstance(error, NotWritable) or not (reason or isinstance(error, QueryError))
+    if isinstance(error, ZklakeError) and is_plain:
         return error
     if _LOSS.search(trace):
         return LakeError(

@@ -14,7 +14,7 @@ from streaming.lake.delta_logs import DeltaLogs
 from streaming.lake.lease import STALE_S, Lease
 from streaming.maintenance.upkeep import Upkeep
 from streaming.metrics import ClusterMetrics, StreamMetrics
-from streaming.patience import Patience
+from streaming.patience import RetryPolicy
 from streaming.query import Listener, Run, Stream
 from streaming.trouble import NotWritable
 from zklake.errors import LakeError, LogError, ZklakeError
@@ -45,7 +45,7 @@ class Worker(Listener):
         self._lease = Lease(stream.lake, stream.cluster, lease_stale_s)
         self._delta_logs = DeltaLogs(stream.lake, stream.cluster)
         self._upkeep = upkeep
-        self._patience = Patience()
+        self._patience = RetryPolicy()
         self._needs_batch = False
         self._behind = 0
         self._quarantined = 0
@@ -177,9 +177,9 @@ class Worker(Listener):
             return
         if outcome is not None:
             self._metrics.count_maintenance(outcome)
-            tell = self._log.warning if outcome.is_error else self._log.debug
+            write = self._log.warning if outcome.is_error else self._log.debug
             seconds = round(outcome.seconds, 3)
-            tell(
+            write(
                 "maintenance",
                 table=outcome.table,
                 action=outcome.action,

@@ -13,6 +13,7 @@ import typer
 
 from auditor.metrics import AuditMetrics
 from delta_tables.catalog import TABLES
+from deploy import process_metrics
 from streaming.metrics import StreamMetrics
 from watcher.metrics import WatcherMetrics
 from zklake import errors
@@ -22,6 +23,7 @@ from zklake.errors import ZklakeError
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
+METRICS = ROOT / "docs" / "process-metrics.md"
 MAKEFILE = (ROOT / "Makefile").read_text()
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
@@ -105,15 +107,17 @@ def test_the_readme_names_every_table() -> None:
     assert sorted(listed) == sorted(table.name for table in TABLES)
 
 
-def test_operations_lists_every_metric_and_no_other() -> None:
-    listed = re.findall(r"^\| `(zklake_\w+)` \|", OPERATIONS, re.MULTILINE)
+def test_every_metric_of_a_process_is_described() -> None:
+    text = METRICS.read_text()
+    assert text == process_metrics.describe(), "run `make docs`"
+    listed = re.findall(r"^\| `(zklake_\w+)` \|", text, re.MULTILINE)
     processes = (WatcherMetrics, StreamMetrics, AuditMetrics)
     assert sorted(listed) == sorted(name for one in processes for name in one.list_names())
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_metric_named_is_listed(path: Path) -> None:
-    listed = set(re.findall(r"^\| `(zklake_\w+)` \|", OPERATIONS, re.MULTILINE))
+    listed = set(re.findall(r"^\| `(zklake_\w+)` \|", METRICS.read_text(), re.MULTILINE))
     named = set(re.findall(r"\bzklake_(?:watcher|stream|audit)_\w+", path.read_text()))
     assert named <= listed
 

@@ -1,6 +1,6 @@
-"""Counting the children: how many creates and deletes under each parent the log has told.
+"""Counting the children: how many creates and deletes under each parent the log has.
 
-A parent's cversion counts all there were; the difference to what was told is what nobody saw.
+A parent's cversion counts all there were; the difference to those in the log is what nobody saw.
 Paths are the model's. No clock, no I/O.
 """
 
@@ -14,7 +14,7 @@ from watcher.messages import ZnodeStat
 from watcher.tree import Counted, Tree, parent_of
 
 # The cversion of a parent whose birth nobody saw, until a scan has met all its children: which of
-# its child changes were told before it was itself is unknown. (The root's real one starts at -1.)
+# its child changes came before its own is unknown. (The root's real one starts at -1.)
 UNCOUNTED = -(1 << 31)
 
 
@@ -23,11 +23,11 @@ class Census:
 
     def __init__(self, tree: Tree, touch: Callable[[str], None]) -> None:
         """`touch` hears of every row whose counts have changed."""
-        # Child creates + deletes that a parent's cversion shows and no event has told yet.
+        # Child creates + deletes that a parent's cversion shows and no event has shown yet.
         self._debt: dict[str, int] = {}
         # Parents still uncounted, as their read showed them: cversion and children.
         self._first_counts: dict[str, tuple[int, int]] = {}
-        # Child changes told of a parent not in the model yet: how many, and the children left.
+        # Child changes of a parent not in the model yet: how many, and the children left.
         self._early: dict[str, tuple[int, int]] = {}
         self._tree = tree
         self._touch = touch
@@ -80,14 +80,14 @@ class Census:
         self._first_counts.pop(path, None)
 
     def first_counts(self, draft: Draft, known: Counted | None) -> tuple[int, int]:
-        """A life born in sight starts with what was told of it, an unseen one uncounted."""
+        """A life born in sight starts with what is known of it, an unseen one uncounted."""
         if draft.op != "create" and known is not None:
             return known.cversion, known.num_children
         changes, left = self._early.pop(draft.path, (0, 0))
         return (changes if draft.origin == "watch" else UNCOUNTED), left
 
     def count(self, draft: Draft, born: bool) -> None:
-        """A child's create or delete is told: one more under its parent."""
+        """A child's create or delete is written: one more under its parent."""
         parent = parent_of(draft.path)
         # Without a model nothing is counted: the parent's own cversion starts the count.
         if parent is None or draft.origin == "scan" or len(parent) > PARENT_CHARS:

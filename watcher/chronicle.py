@@ -1,7 +1,7 @@
 """The heart of the watcher, without sockets or clocks: messages in, requests and batches out.
 
 Every (re)connect: sync -> arm the watch -> scan -> diff against the model. It has a watch (what the
-server can tell), a reader (what is asked for) and a writer of events; all of them share one state.
+server can watch), a reader (what is asked for) and a writer of events; all of them share one state.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Chronicle:
 
     @property
     def recursive(self) -> bool:
-        """One watch tells of the whole tree."""
+        """One watch covers the whole tree."""
         return self.state.mode.is_recursive
 
     @property
@@ -156,7 +156,7 @@ class Chronicle:
 
     @property
     def is_scanned(self) -> bool:
-        """Every scan that was wanted is told to its end."""
+        """Every scan that was asked for has ended."""
         state = self.state
         return state.scan is None and not state.is_frame_wanted and not state.concluding
 
@@ -173,17 +173,17 @@ class Chronicle:
         self._start_scan("resync", self.state.gap.id if self.state.gap else "", at_ms)
 
     def _disconnect(self, reason: GapReason, at_ms: int) -> None:
-        """What was seen is told as far as it is known; the rest lies in the gap."""
+        """What was seen is written as far as it is known; the rest lies in the gap."""
         state = self.state
         self._watch.forget()
         for path in list(state.readings):
-            # One at a time: what still waits here tells of itself, and is not buried with a parent.
+            # One at a time: what waits here has its own event, and is not buried with a parent.
             pending = state.readings.pop(path)
             if pending.trusted and pending.events:
                 self._writer.resolve(path, pending, None, at_ms)
             else:
                 # No read bridged the gap before these events: they are part of it, and the next
-                # scan tells what came of them.
+                # scan shows what came of them.
                 for slot in pending.slots:
                     slot.drafts = []
         self.release.run()
@@ -250,7 +250,7 @@ class Chronicle:
             purpose, frame_id, base_is_model=self.release.meta.complete, careful=is_careful
         )
         if self.expected_cluster:
-            # Answers are FIFO: this one comes before any that could tell of another cluster's tree.
+            # Answers are FIFO: this one comes before any of another cluster's tree.
             scan.todo.appendleft(CLUSTER_ID)
         if scan.publishes_all:
             begin = Draft("frame_begin", "/", frame=Frame(id=frame_id))

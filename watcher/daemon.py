@@ -23,7 +23,7 @@ from watcher.loop import Edges, Limits, Loop, now_ms
 from watcher.messages import Message
 from watcher.metrics import WatcherMetrics
 from watcher.outlet import Log, Outlet
-from watcher.patience import Patience
+from watcher.patience import OnceTimeout
 from watcher.release import Release
 from watcher.sampling.endpoints import Endpoints
 from watcher.sampling.handover import Handover
@@ -222,7 +222,7 @@ class Daemon:
         """Told to stop; or asked for one complete look, and it is in the log."""
         if self._patience_s is None:
             return lambda published: self.stop.is_set()
-        patience = Patience(self._patience_s)
+        patience = OnceTimeout(self._patience_s)
 
         def is_over(published: bool) -> bool:
             if self._is_log_away:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from watcher.messages import ZnodeStat
-from watcher.tree import Row
+from watcher.tree import ZnodeRow
 from zklake.events.envelope import Fidelity, Frame, Gap, Op, Origin, Stat
 from zklake.events.samples import GroupCommits, GroupState, LogEnds, Sample
 
@@ -22,7 +22,7 @@ class Draft(NamedTuple):
     zxid_min: int | None = None
     missed: int | None = None
     data: bytes | None = None
-    row: Row | None = None
+    row: ZnodeRow | None = None
     gap: Gap | None = None
     frame: Frame | None = None
     log_ends: LogEnds | None = None

@@ -53,14 +53,14 @@ class EventWriter:
         if not reading.slots:
             after = orphans + after
         if after or scan is not None:
-            # One-shot watches: children are counted where they are listed, for no event tells of a
+            # One-shot watches: children are counted where they are listed, for no event shows a
             # child born since the get.
             is_counted = self._state.mode.is_recursive
             then = self._count_children(path, scan, reply) if is_counted else None
             self._release.append(Slot(at_ms, after, then))
 
     def _see(self, scan: Scan, reply: Reply | None, at_ms: int) -> bool:
-        """A first scan meets a znode while nothing waits: there is no story to tell."""
+        """A first scan meets a znode while nothing waits: there is nothing to explain."""
         # One-shot watches: children are counted where they are listed, not here.
         if not self._state.mode.is_recursive or scan.origin != "scan":
             return False
@@ -69,7 +69,7 @@ class EventWriter:
         return self._release.see(reply.path, reply.stat, reply.data, at_ms)
 
     def _bury_children(self, path: str, reading: Reading, explanation: Explanation) -> list[Draft]:
-        """A znode that ended took its children with it: those no event told of go first."""
+        """A znode that ended took its children with it: those without an event go first."""
         drafts = [
             *explanation.before,
             *(draft for each in explanation.by_event for draft in each),
@@ -80,7 +80,7 @@ class EventWriter:
         is_resync = self._state.scan is not None and not self._state.scan.trusts_model
         is_recursive = self._state.mode.is_recursive
         if is_recursive and not is_resync and reading.events:
-            # In sight: each child's own events have told its end.
+            # In sight: each child's own events have ended it.
             return []
         if not (is_recursive and is_resync) and not self._release.has_children(path):
             # Outside a resync the model knows no child without its parent.
@@ -90,7 +90,7 @@ class EventWriter:
         is_born = bool(reading.events) and reading.events[0].type == CREATED
         below = scan.below(self._release.sealed_path(path), self._release.known_paths)
         silent = [p for p in below if self._is_silent(scan, p, is_born)]
-        # Found to be another life, its birth unseen: a child may be the new one's, told before its
+        # Found to be another life, its birth unseen: a child may be the new one's, seen before its
         # parent was met. The scan will say.
         is_in_sight = any(event.type != CHANGED for event in reading.events)
         born = 0 if is_in_sight or explanation.row is None else explanation.row.czxid
@@ -98,7 +98,7 @@ class EventWriter:
         return self._draft_gone(gone, self._origin(self._state.scan))
 
     def _is_silent(self, scan: Scan, path: str, parent_is_born: bool) -> bool:
-        """No event and no read of its own tells how the known life of this path ended."""
+        """No event and no read of its own shows how the known life of this path ended."""
         reading = self._find_reading(path)
         if reading is None or not reading.events:
             return path not in scan.settled
@@ -151,7 +151,7 @@ class EventWriter:
     def finish(self, scan: Scan, at_ms: int) -> None:
         """Whatever the model knows and the scan did not meet is gone; children go first."""
         self._state.scan = None
-        # A path whose events still wait for their read is told by that read.
+        # A path whose events still wait for their read is written by that read.
         waiting = {self._release.sealed_path(path) for path in self._state.readings}
         known = self._release.known_paths()
         gone = [path for path in known if path not in scan.settled and path not in waiting]

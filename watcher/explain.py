@@ -1,4 +1,4 @@
-"""What happened to one znode, as far as its watch events and one read can tell. Pure.
+"""What happened to one znode, as far as its watch events and one read show. Pure.
 
 ZooKeeper sends the events of a change before any read reply that shows it, on one connection. So
 a reply shows the state after exactly the events received before it: the last of them gets its
@@ -20,24 +20,24 @@ from watcher.messages import (
     WatchEvent,
     ZnodeStat,
 )
-from watcher.tree import UNKNOWN_VERSION, Row, row_of
+from watcher.tree import UNKNOWN_VERSION, ZnodeRow, row_of
 from zklake.events.envelope import Op, Origin, Stat
 
-_NOTHING_KNOWN = Row(0, 0, UNKNOWN_VERSION, 0, 0, unread=True)
+_NOTHING_KNOWN = ZnodeRow(0, 0, UNKNOWN_VERSION, 0, 0, unread=True)
 
 
 class Explanation(NamedTuple):
-    """Drafts in order: what the events could not tell, what each by_event, what the read adds."""
+    """Drafts in order: what the events could not show, what each by_event, what the read adds."""
 
     before: list[Draft]
     by_event: list[list[Draft]]
     after: list[Draft]
-    row: Row | None
+    row: ZnodeRow | None
 
 
 def explain(
     path: str,
-    row: Row | None,
+    row: ZnodeRow | None,
     events: list[WatchEvent],
     reply: Reply | None,
     *,
@@ -73,8 +73,8 @@ def explain(
     return Explanation(before, by_event, after, after[-1].row if after else state)
 
 
-def difference(path: str, old: Row | None, reply: Reply, origin: Origin) -> list[Draft]:
-    """What must have happened between `old` and a read, with no event to tell it."""
+def difference(path: str, old: ZnodeRow | None, reply: Reply, origin: Origin) -> list[Draft]:
+    """What must have happened between `old` and a read, with no event for it."""
     stat = reply.stat
     if stat is None:
         return _not_found(path, old, reply.error, origin)
@@ -93,7 +93,11 @@ def difference(path: str, old: Row | None, reply: Reply, origin: Origin) -> list
 
 
 def bridge(
-    path: str, row: Row | None, events: list[WatchEvent], found: ZnodeStat | None, origin: Origin
+    path: str,
+    row: ZnodeRow | None,
+    events: list[WatchEvent],
+    found: ZnodeStat | None,
+    origin: Origin,
 ) -> list[Draft]:
     """What a gap hid of a path whose first event after it is already here."""
     gone = [] if row is None else [_vanished(path, row, origin)]
@@ -114,14 +118,16 @@ def bridge(
     return []
 
 
-def _uncounted(row: Row | None, events: list[WatchEvent], found: ZnodeStat | None) -> Row | None:
+def _uncounted(
+    row: ZnodeRow | None, events: list[WatchEvent], found: ZnodeStat | None
+) -> ZnodeRow | None:
     """A gap that no read bridged: nobody can say which life this is, nor count its versions."""
     if row is None or (found is not None and all(event.type == CHANGED for event in events)):
         return row
     return _NOTHING_KNOWN._replace(mzxid=row.mzxid)
 
 
-def _is_other_life(old: Row, stat: ZnodeStat) -> bool:
+def _is_other_life(old: ZnodeRow, stat: ZnodeStat) -> bool:
     """Deleted and created again since: czxid first, an equal version proves nothing."""
     if old.czxid:
         return old.czxid != stat.czxid
@@ -140,7 +146,11 @@ def _begin_of_life(events: list[WatchEvent]) -> int:
 
 
 def _draft_event(
-    path: str, state: Row | None, event: WatchEvent, life: ZnodeStat | None, lost_origin: Origin
+    path: str,
+    state: ZnodeRow | None,
+    event: WatchEvent,
+    life: ZnodeStat | None,
+    lost_origin: Origin,
 ) -> list[Draft]:
     """The drafts of one watch event, its value still unknown."""
     zxid = event.zxid if event.zxid > 0 else None
@@ -149,7 +159,7 @@ def _draft_event(
         lost = [] if state is None else [_vanished(path, state, lost_origin)]
         czxid = life.czxid if life else (zxid or 0)
         owner = life.ephemeral_owner if life else 0
-        row = Row(czxid, czxid, 0, 0, owner, unread=True)
+        row = ZnodeRow(czxid, czxid, 0, 0, owner, unread=True)
         return [*lost, _draft_unread("create", path, row, zxid or czxid or None)]
     lost = [] if state is not None else [_born_unseen(path, lost_origin, None)]
     known = state or _NOTHING_KNOWN
@@ -160,15 +170,15 @@ def _draft_event(
         return [*lost, gone]
     version = known.version if known.version == UNKNOWN_VERSION else known.version + 1
     owner = known.ephemeral_owner
-    row = Row(known.czxid, zxid or 0, version, known.aversion, owner, True, known.unreadable)
+    row = ZnodeRow(known.czxid, zxid or 0, version, known.aversion, owner, True, known.unreadable)
     return [*lost, _draft_unread("set", path, row, zxid)]
 
 
-def _draft_unread(op: Op, path: str, row: Row, zxid: int | None) -> Draft:
+def _draft_unread(op: Op, path: str, row: ZnodeRow, zxid: int | None) -> Draft:
     return Draft(op, path, "watch", "superseded", row.stat(), zxid, row=row)
 
 
-def _is_explained(state: Row | None, found: ZnodeStat) -> bool:
+def _is_explained(state: ZnodeRow | None, found: ZnodeStat) -> bool:
     """Do the events alone lead to what was read?"""
     if state is None or state.version != found.version:
         return False
@@ -186,7 +196,7 @@ def _with_value(draft: Draft, event: WatchEvent, data: bytes | None, found: Znod
     )  # fmt: skip
 
 
-def _vanished(path: str, old: Row, origin: Origin) -> Draft:
+def _vanished(path: str, old: ZnodeRow, origin: Origin) -> Draft:
     return Draft("delete", path, origin, stat=old.stat(), zxid_min=old.mzxid or None)
 
 
@@ -232,7 +242,7 @@ def _seen(path: str, stat: ZnodeStat, data: bytes | None, origin: Origin) -> Dra
     )
 
 
-def _not_found(path: str, old: Row | None, error: int, origin: Origin) -> list[Draft]:
+def _not_found(path: str, old: ZnodeRow | None, error: int, origin: Origin) -> list[Draft]:
     """Gone; or ZooKeeper's ACL keeps it from us, which is said once."""
     if error == NO_NODE:
         return [] if old is None else [_vanished(path, old, origin)]
@@ -247,14 +257,16 @@ def _born_unseen(path: str, origin: Origin, base: ZnodeStat | None) -> Draft:
     """It must have been created in the gap; its first values were never seen."""
     row = _NOTHING_KNOWN
     if base is not None:
-        row = Row(base.czxid, 0, base.version, base.aversion, base.ephemeral_owner, unread=True)
+        row = ZnodeRow(
+            base.czxid, 0, base.version, base.aversion, base.ephemeral_owner, unread=True
+        )
     op = Draft("create", path, origin, "superseded", row.stat(), row.czxid or None, row=row)
     if origin == "scan":
         return op._replace(op="read")
     return op._replace(missed=base.version or None) if base is not None else op
 
 
-def _written_unseen(path: str, row: Row, origin: Origin, missed: int) -> Draft:
+def _written_unseen(path: str, row: ZnodeRow, origin: Origin, missed: int) -> Draft:
     unread = row._replace(mzxid=0, unread=True)
     return Draft(
         "set", path, origin, "superseded", unread.stat(), missed=missed or None, row=unread
@@ -263,5 +275,5 @@ def _written_unseen(path: str, row: Row, origin: Origin, missed: int) -> Draft:
 
 def _named(path: str, base: ZnodeStat, origin: Origin) -> Draft:
     """Life and version count are known again, though the value was superseded."""
-    fresh = Row(base.czxid, 0, base.version, base.aversion, base.ephemeral_owner, unread=True)
+    fresh = ZnodeRow(base.czxid, 0, base.version, base.aversion, base.ephemeral_owner, unread=True)
     return Draft("read", path, origin, "superseded", fresh.stat(), row=fresh)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 # Far above any name and path of Kafka's.
 NAME_CHARS = 4096
-# Every child of a longer path is one hashed name: how deep it lies is not told.
+# Every child of a longer path is one hashed name: how deep it lies is not known.
 PARENT_CHARS = 12_288
 
 # Stands before the hash.

@@ -86,7 +86,7 @@ class Loop:
             self._mind_the_buffer()
 
     def drain(self) -> None:
-        """ZooKeeper is let go of: tell what was seen, and publish all there is."""
+        """ZooKeeper is let go of: write what was seen, and publish all there is."""
         # A change of the connection comes alone: the session's end stands behind the last events.
         while not self._inbox.is_empty:
             self._handle(self._inbox.take(0))
@@ -175,7 +175,7 @@ class Loop:
             self.chronicle.want_audit()
 
     def _mind_the_buffer(self) -> None:
-        """Kafka is away too long, or ZooKeeper tells more than it lets us read: let go of it
+        """Kafka is away too long, or ZooKeeper sends more events than it lets us read: let go of it
         cleanly rather than fill its heap or ours."""
         release = self.chronicle.release
         waiting = release.bytes_waiting + release.held_bytes
@@ -224,7 +224,7 @@ class Loop:
         metrics.in_sync.set(chronicle.in_sync)
         metrics.zxid.set(chronicle.zxid)
         metrics.server_zxid.set(self._session.last_zxid_seen)
-        metrics.told_zxid.set(release.meta.zxid)
+        metrics.published_zxid.set(release.meta.zxid)
         metrics.seq.set(release.meta.seq)
         metrics.znodes.set(len(release.tree))
         metrics.model_bytes.set(release.tree.size)

@@ -16,12 +16,12 @@ class WatcherMetrics(Metrics):
 
     zookeeper_connected = gauge("1 while a ZooKeeper connection is up.")
     log_connected = gauge("1 while the log's Kafka answers.")
-    in_sync = gauge("1 while the log says all there is.")
+    in_sync = gauge("1 while the log is complete.")
     is_standby = gauge("1 while another watcher writes the log.")
     zxid = gauge("Highest zxid seen.")
     server_zxid = gauge("Highest zxid the server has named, in events, answers and pings.")
-    told_zxid = gauge(
-        "Highest zxid up to which everything is in the log: a restart goes on from it."
+    published_zxid = gauge(
+        "Highest zxid up to which everything is in the log: a restart continues from it."
     )
     seq = gauge("Last seq given.")
     committed_seq = gauge("Last seq committed in Kafka.")
@@ -39,14 +39,17 @@ class WatcherMetrics(Metrics):
     sampled_partitions = gauge("Partitions whose log ends are sampled.")
     sample_round_seconds = gauge("From the requests of the last sampling round to its record.")
     sample_turn_seconds = gauge(
-        "The last sampling turn: commits read and published, then that round."
+        "The last sampling turn: commits read and published, then that round; must stay below "
+        "watcher.sample_interval_s."
     )
     group_partitions_behind = gauge("Partitions of __consumer_offsets not read to their end.")
     group_records_unreadable = gauge("Records of __consumer_offsets that could not be decoded.")
     missed_versions = counter("Data versions that nobody saw, by the counters of surviving znodes.")
     unseen_lives = counter("Znodes that came and went unseen, by their parents' cversion.")
     audits = counter("Complete audits of the tree.")
-    audit_differences = counter("Differences found by audits: expected 0.")
+    audit_differences = counter(
+        "Differences found by audits: expected 0, but a setACL counts as one."
+    )
     kafka_failures = counter("Times publishing had to start over.")
     aborts = counter("Transactions that were aborted, or lost sight of, and made again.")
     connections = counter("ZooKeeper connections made.")
@@ -67,7 +70,9 @@ class WatcherMetrics(Metrics):
     commit_seconds = histogram(
         "From the oldest event of a batch to its commit in Kafka.", buckets=_SECONDS
     )
-    read_seconds = histogram("From a ZooKeeper read to its answer.", buckets=_SECONDS)
+    read_seconds = histogram(
+        "From a ZooKeeper read to its answer; one at a time is timed.", buckets=_SECONDS
+    )
 
     def __init__(self) -> None:
         super().__init__()

@@ -94,7 +94,7 @@ class OneShotWatch:
         self._check_off(reply.path, at_ms)
 
     def apply_children(self, reply: Reply, at_ms: int) -> None:
-        """New children are read; then the parent's count tells how many lives nobody saw."""
+        """New children are read; then the parent's count shows how many lives nobody saw."""
         self._being_listed -= Counter((reply.path,))
         if self._listed_for_scan[reply.path] and self._state.scan is not None:
             self._listed_for_scan -= Counter((reply.path,))

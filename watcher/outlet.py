@@ -15,7 +15,7 @@ from watcher.log.topics import ensure_topics
 
 # Written at once after the fence: reading a large tree takes seconds, and a second standby, waiting
 # for the same silence, must not take it for silence. The first of two to claim wins nothing: the
-# one who fenced last stays, the other is told here, before it has written any event. A tombstone:
+# one who fenced last stays, the other learns it here, before it has written any event. A tombstone:
 # the tree does not keep it.
 CLAIM = Batch(events=[], rows={"#claim": None}, meta=None)
 

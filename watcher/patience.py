@@ -7,7 +7,7 @@ import time
 from zklake.errors import ZklakeError
 
 
-class Patience:
+class OnceTimeout:
     """How long `--once` waits for servers that are away."""
 
     def __init__(self, seconds: float) -> None:

@@ -89,7 +89,7 @@ class Reader:
         reading.events.append(event)
         reading.slots.append(self._release.append(Slot(at_ms), event.path))
         if event.path not in readings:
-            # A delete needs no read: it is told at once, in its place.
+            # A delete needs no read: it is written at once, in its place.
             self._writer.resolve(event.path, reading, None, at_ms)
 
     def apply_value(

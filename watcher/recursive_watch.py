@@ -11,7 +11,7 @@ from watcher.watch_state import Reading, WatchState
 
 
 class Watch(Protocol):
-    """How a server is asked to tell of changes, and what follows from what it tells."""
+    """How a server is asked to report changes, and what follows from its reports."""
 
     # An audit reads everything again, and a read may arm one more watch.
     allows_audits: bool

@@ -1,4 +1,4 @@
-"""The release buffer: events leave in the order in which the connection told them.
+"""The release buffer: events leave in the order in which the connection delivered them.
 
 A slot holds the place of an event whose value is still being read; everything behind it waits
 (replies are FIFO: one round trip). Releasing is the only thing that gives a seq and the only
@@ -19,7 +19,7 @@ from watcher.drafts import Draft, publish_stat
 from watcher.log.batch import Batch
 from watcher.messages import ZnodeStat
 from watcher.sealing import Sealed, Sealer
-from watcher.tree import Row, Tree
+from watcher.tree import Tree, ZnodeRow
 from zklake.events.envelope import VERSION, Event, Meta, Op, encode
 
 # What a place costs beside its path and data: its event, its reading, its drafts.
@@ -50,7 +50,7 @@ class Slot:
 class Ahead(NamedTuple):
     """What a path has come to while some of its events still wait for their release."""
 
-    row: Row | None
+    row: ZnodeRow | None
     unreleased: int
 
 
@@ -119,13 +119,13 @@ class Release:
         slot.size += more
         self.held_bytes += more
 
-    def row(self, path: str) -> Row | None:
+    def row(self, path: str) -> ZnodeRow | None:
         """What is known of a path, counting events that still wait for their release."""
         path = self._sealer.path(path)
         ahead = self._ahead.get(path)
         return ahead.row if ahead is not None else self.tree.row(path)
 
-    def expect(self, path: str, row: Row | None, drafts: int) -> None:
+    def expect(self, path: str, row: ZnodeRow | None, drafts: int) -> None:
         """A path has come to `row`; so many drafts are on their way to say so."""
         if drafts:
             path = self._sealer.path(path)
@@ -187,9 +187,9 @@ class Release:
         self._write(record, (draft.op, fidelity))
 
     def see(self, path: str, stat: ZnodeStat, data: bytes | None, at_ms: int) -> bool:
-        """First sight of a znode, told at once: what a slot with its `read` draft would come to.
+        """First sight of a znode, written at once: what a slot with its `read` draft would come to.
 
-        The short way of a first scan, which is nearly all of what it tells. False, and nothing
+        The short way of a first scan, which is nearly all that it writes. False, and nothing
         done, when anything waits or the path is known already (or names the cluster).
         """
         path = self._sealer.path(path)
@@ -301,8 +301,8 @@ def _weigh(drafts: list[Draft]) -> int:
     return size
 
 
-def _name_cluster(op: Op, known: str, told: str | None) -> str:
+def _name_cluster(op: Op, known: str, data: str | None) -> str:
     """The cluster's id after an event of its znode."""
     if op == "delete":
         return ""
-    return read_cluster_id(told.encode()) or known if told else known
+    return read_cluster_id(data.encode()) or known if data else known

@@ -39,7 +39,7 @@ class Scan:
         if purpose == "audit":
             self.origin = "audit"
         self.todo: deque[str] = deque(["/"])
-        # Paths whose story is told from here on by watch events and reads alone.
+        # Paths that from here on are followed by watch events and reads alone.
         self.settled: set[str] = set()
         self.outstanding = 0
         self.znodes = 0

@@ -23,7 +23,7 @@ _ROW_BYTES = sys.getsizeof(bytes(_PACKED.size)) + sys.getsizeof("")
 UNKNOWN_VERSION = -1
 
 
-class Row(NamedTuple):
+class ZnodeRow(NamedTuple):
     """What is known of one znode; czxid 0 and version -1 stand for "not known"."""
 
     czxid: int
@@ -47,15 +47,15 @@ class Row(NamedTuple):
         )
 
 
-def row_of(stat: ZnodeStat) -> Row:
+def row_of(stat: ZnodeStat) -> ZnodeRow:
     """The row of a znode just read."""
-    return Row(stat.czxid, stat.mzxid, stat.version, stat.aversion, stat.ephemeral_owner)
+    return ZnodeRow(stat.czxid, stat.mzxid, stat.version, stat.aversion, stat.ephemeral_owner)
 
 
 class Counted(NamedTuple):
     """A row with its children counted, as the tree topic keeps it."""
 
-    row: Row
+    row: ZnodeRow
     cversion: int
     num_children: int
     data_hash: bytes
@@ -86,13 +86,13 @@ class Tree:
         """Znodes that ZooKeeper's ACL keeps from us."""
         return [path for path, packed in self._rows.items() if packed[_FLAGS_AT] & _UNREADABLE]
 
-    def row(self, path: str) -> Row | None:
+    def row(self, path: str) -> ZnodeRow | None:
         """What is known of the znode itself."""
         packed = self._rows.get(path)
         if packed is None:
             return None
         czxid, mzxid, owner, version, _, aversion, _, flags, _ = _PACKED.unpack(packed)
-        return Row(
+        return ZnodeRow(
             czxid, mzxid, version, aversion, owner, bool(flags & _UNREAD), bool(flags & _UNREADABLE)
         )
 
@@ -104,13 +104,13 @@ class Tree:
         czxid, mzxid, owner, version, cversion, aversion, children, flags, digest = _PACKED.unpack(
             packed
         )
-        row = Row(
+        row = ZnodeRow(
             czxid, mzxid, version, aversion, owner, bool(flags & _UNREAD), bool(flags & _UNREADABLE)
         )
         return Counted(row, cversion, children, digest)
 
     def put(
-        self, path: str, row: Row, cversion: int, num_children: int, data_hash: bytes = b""
+        self, path: str, row: ZnodeRow, cversion: int, num_children: int, data_hash: bytes = b""
     ) -> None:
         """Store what was just published."""
         flags = (_UNREAD if row.unread else 0) | (_UNREADABLE if row.unreadable else 0)
@@ -165,7 +165,7 @@ class Tree:
     def load(self, path: str, wire: TreeRow) -> None:
         """Take a row back from the tree topic."""
         unread = not wire.data_hash and not wire.unreadable
-        row = Row(
+        row = ZnodeRow(
             wire.czxid,
             wire.mzxid,
             wire.version,

@@ -11,11 +11,11 @@ from zklake.events.envelope import Gap, GapReason, Origin
 
 
 class WatchMode(NamedTuple):
-    """What a kind of watch can tell."""
+    """What a kind of watch can do."""
 
-    # One watch tells of the whole tree; else every read arms a watch that fires once.
+    # One watch covers the whole tree; else every read arms a watch that fires once.
     is_recursive: bool
-    # How a change was known that no event told, though no gap lies before it.
+    # How a change was known without an event, though no gap lies before it.
     lost_origin: Origin
     # Why lives are counted by a scan, though no gap lies before it.
     lives_reason: GapReason
@@ -46,7 +46,7 @@ class WatchState:
         self.mode = mode
         self.scan: Scan | None = None
         self.in_sync = False
-        # The gap that is open: what began it, and the last moment at which everything was told.
+        # The gap that is open: what began it, and the last moment at which the log was complete.
         self.gap: Gap | None = None
         self.readings: dict[str, Reading] = {}
         self.is_frame_wanted = False

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from zklake.errors import ZklakeError
-from zklake.probes import Answer, Patience, ProbeServer
+from zklake.probes import HttpAnswer, ProbeServer, ProbeTimeouts
 
 
 @contextmanager
@@ -20,26 +20,26 @@ def serve_health(
     find_illness: Callable[[], str | None] = lambda: None,
     find_remark: Callable[[], str | None] = lambda: None,
     *,
-    patience: Patience = Patience(),
+    patience: ProbeTimeouts = ProbeTimeouts(),
 ) -> Iterator[str]:
     """Answer at HOST:PORT until left; yields the address. No obstacle: ready; no illness: alive.
 
     A remark is shown beside `ready`: something to look at although all goes on.
     """
 
-    def answer(path: str) -> Answer:
+    def answer(path: str) -> HttpAnswer:
         match path:
             case "/healthz":
                 illness = find_illness()
-                return Answer(503 if illness else 200, f"{illness or 'alive'}\n")
+                return HttpAnswer(503 if illness else 200, f"{illness or 'alive'}\n")
             case "/readyz":
                 obstacle = find_obstacle()
                 remark = find_remark()
                 ready = f"ready ({remark})" if remark else "ready"
-                return Answer(503 if obstacle else 200, f"{obstacle or ready}\n")
+                return HttpAnswer(503 if obstacle else 200, f"{obstacle or ready}\n")
             case "/metrics":
-                return Answer(200, generate_latest(registry).decode(), CONTENT_TYPE_LATEST)
-        return Answer(404, "want /healthz, /readyz or /metrics\n")
+                return HttpAnswer(200, generate_latest(registry).decode(), CONTENT_TYPE_LATEST)
+        return HttpAnswer(404, "use /healthz, /readyz or /metrics\n")
 
     host, _, port = listen.rpartition(":")
     family = socket.AF_INET6 if listen.startswith("[") else socket.AF_INET

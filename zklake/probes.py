@@ -23,15 +23,15 @@ _MOST_SILENT, _GRACE_S, _FAR_TOO_MANY = 64, 1.0, 1000
 _MOST_ASKING = 64
 
 
-class Answer(NamedTuple):
-    """What is told to whoever asked."""
+class HttpAnswer(NamedTuple):
+    """An answer over HTTP."""
 
     status: int
     text: str
     content_type: str = "text/plain; charset=utf-8"
 
 
-class Patience(NamedTuple):
+class ProbeTimeouts(NamedTuple):
     """Seconds until a connection is cut: by when it must have asked, and have read the answer."""
 
     head_s: float = 5.0
@@ -42,7 +42,7 @@ class ProbeServer:
     """Answers GET by a function of the path, on a socket that listens already."""
 
     def __init__(
-        self, taken: socket.socket, answer: Callable[[str], Answer], patience: Patience
+        self, taken: socket.socket, answer: Callable[[str], HttpAnswer], patience: ProbeTimeouts
     ) -> None:
         self._taken, self._answer, self._patience = taken, answer, patience
         self._loop = asyncio.new_event_loop()
@@ -50,7 +50,7 @@ class ProbeServer:
         # In the order in which they came, and when.
         self._silent: dict[asyncio.Task[None], float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._asked: queue.SimpleQueue[tuple[str, asyncio.Future[Answer]] | None]
+        self._asked: queue.SimpleQueue[tuple[str, asyncio.Future[HttpAnswer]] | None]
         self._asked = queue.SimpleQueue()
         # Daemons: an answer that hangs must not keep the process from ending.
         self._threads = [
@@ -108,15 +108,15 @@ class ProbeServer:
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             return
 
-    async def _find(self, head: bytes) -> Answer:
+    async def _find(self, head: bytes) -> HttpAnswer:
         words = head.split(b"\r\n", 1)[0].split(b" ")
         if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
-            return Answer(400, "this is no request\n")
+            return HttpAnswer(400, "this is no request\n")
         if words[0] != b"GET":
-            return Answer(405, "want GET\n")
+            return HttpAnswer(405, "use GET\n")
         if len(self._tasks) - len(self._silent) > _MOST_ASKING:
-            return Answer(503, "too many ask at once\n")
-        found: asyncio.Future[Answer] = self._loop.create_future()
+            return HttpAnswer(503, "too many ask at once\n")
+        found: asyncio.Future[HttpAnswer] = self._loop.create_future()
         self._asked.put((words[1].decode("latin-1"), found))
         return await found
 
@@ -126,19 +126,19 @@ class ProbeServer:
             try:
                 answer = self._answer(path)
             except Exception as error:
-                answer = Answer(500, f"it cannot be told: {type(error).__name__}\n")
+                answer = HttpAnswer(500, f"the state cannot be read: {type(error).__name__}\n")
             try:
                 self._loop.call_soon_threadsafe(_hand_over, found, answer)
             except RuntimeError:  # stopped meanwhile
                 return
 
 
-def _hand_over(found: asyncio.Future[Answer], answer: Answer) -> None:
+def _hand_over(found: asyncio.Future[HttpAnswer], answer: HttpAnswer) -> None:
     if not found.done():
         found.set_result(answer)
 
 
-def _write(answer: Answer) -> bytes:
+def _write(answer: HttpAnswer) -> bytes:
     # A path may hold bytes that are no text.
     body = answer.text.encode(errors="backslashreplace")
     head = (

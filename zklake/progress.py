@@ -47,7 +47,7 @@ class Lines:
 
 
 class Bar:
-    """One line of a terminal, which follows the title that was told last."""
+    """One line of a terminal, which follows the title given last."""
 
     def __init__(self, shown: RichProgress) -> None:
         self._shown = shown
@@ -68,7 +68,7 @@ class Bar:
         self._shown.console.print(Text(line))
 
 
-class Silence:
+class NoProgress:
     """For work whose result is its own progress."""
 
     def show(self, title: str, done: int, total: int | None) -> None:
@@ -82,7 +82,7 @@ class Silence:
 def show_progress(*, has_lines: bool = True) -> Iterator[Progress]:
     """A bar while stderr is a terminal; else lines, or nothing at all."""
     if not sys.stderr.isatty():
-        yield Lines(_print) if has_lines else Silence()
+        yield Lines(_print) if has_lines else NoProgress()
         return
     from rich import progress  # noqa: PLC0415 - only a terminal pays for rich
     from rich.console import Console  # noqa: PLC0415

@@ -10,11 +10,11 @@ from delta_tables.statuses import ORDER, name_severity, write_severity
 from zklake.name_patterns import Names
 from zklake.settings.alert_rules import GroupStatus
 
-# A lag that no broker could tell just now is no recovery: such a row goes on as the one before it,
+# A lag that no broker could report is no recovery: such a row goes on as the one before it,
 # and is a doubt where that one ended before what is read. Other reasons (the topic is gone, nothing
 # is committed) leave nothing to complain of.
 _SPELLS = f"""
-WITH told AS (
+WITH known AS (
   SELECT coordinator, group_id, topic, partition, coalesce(lag_max, lag) AS lag, valid_from_at,
     valid_from_seq,
     CASE WHEN is_open THEN NULL ELSE valid_to_at END AS ended_at,
@@ -34,7 +34,7 @@ WITH told AS (
     SELECT *, CASE WHEN valid_from_at <= lag(until_at) OVER (
           PARTITION BY coordinator, group_id, topic, partition ORDER BY valid_from_seq
         ) THEN 0 ELSE 1 END AS is_first
-    FROM told
+    FROM known
   )
 ), bad AS (
   SELECT *, worst_yet IS NULL AS is_doubt FROM (

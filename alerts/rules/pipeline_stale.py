@@ -1,4 +1,4 @@
-"""pipeline_stale: when somebody who asked the lake would have been told old news.
+"""pipeline_stale: when a query of the lake would have returned old data.
 
 Every event says when it was observed and when it was folded, so this, too, is known of the past:
 a watcher that is away writes nothing, and what a stream that was away folds later says so.
@@ -50,7 +50,7 @@ def find(tables: Tables, rule: PipelineStale, span: Span) -> list[Spell]:
             evidence={"last_event_at": write_time(row["last_at"])},
         )
         for row in tables.ask(sql, "znode_events")
-        # Records without a time that can be believed do not tell how old they are.
+        # Records without a time that can be believed do not show how old they are.
         if row["last_at"] is not None and (row["next_at"] is None or row["next_at"] >= span.start)
     ]
 

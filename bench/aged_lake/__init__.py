@@ -3,7 +3,7 @@
     lake = age_lake(path, "kafka", Size(), seed=1)
 
 `zklake stream` can go on with it, and a rebuild from its events makes the very same rows: of the
-tables that znodes make (things.py). The others (series.py) are told beside the log, so that there
+tables that znodes make (things.py). The others (series.py) are made beside the log, so that there
 is something to ask of; a rebuild would empty them.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.aged_lake.files import DataFile, Scratch
-from bench.aged_lake.history import tell_events, tell_rows
+from bench.aged_lake.history import select_events, select_thing_rows
 from bench.aged_lake.log import DeltaLog
 from bench.aged_lake.series import list_series
 from bench.aged_lake.things import list_things
@@ -36,18 +36,18 @@ def age_lake(
     """Make the lake; equal arguments make equal rows."""
     world = World(cluster, seed, size, last_day or World.last_day)
     things = list_things(world)
-    told = {thing.table.name: tell_rows(world, thing) for thing in things}
-    told[ZNODE_EVENTS.name] = tell_events(world, things)
+    queries = {thing.table.name: select_thing_rows(world, thing) for thing in things}
+    queries[ZNODE_EVENTS.name] = select_events(world, things)
     busy = [*(thing.table.name for thing in things if thing.lots), ZNODE_EVENTS.name]
     commits = dict.fromkeys(busy, size.commits)
     for series in list_series(world):
-        told[series.table.name] = series.tell(world)
+        queries[series.table.name] = series.select(world)
         commits[series.table.name] = series.count_commits(world)
     for table in TABLES:
         place = Path(reading.table_path(str(path), cluster, table.name))
         maker = _Maker(world, table, place, commits.get(table.name, 1))
-        if table.name in told:
-            maker.fill(told[table.name])
+        if table.name in queries:
+            maker.fill(queries[table.name])
         maker.close()
     return world
 

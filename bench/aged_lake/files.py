@@ -29,7 +29,7 @@ _CHUNK = "chunk"
 
 @dataclass(frozen=True)
 class DataFile:
-    """One Parquet file, as an `add` of Delta's log tells it."""
+    """One Parquet file, as an `add` of Delta's log describes it."""
 
     chunk: int
     add: dict[str, Any]

@@ -1,4 +1,4 @@
-"""SQL that tells the aged cluster's history: the rows of its tables, and the records of its log.
+"""SQL for the aged cluster's history: the rows of its tables, and the records of its log.
 
 Both come from the same states, so that a rebuild from the log makes the very same rows.
 """
@@ -24,7 +24,7 @@ _STAT_FIELDS = [field.partition(":")[0].strip() for field in STAT[7:-1].split(",
 _FRAME_FIELDS = [field.partition(":")[0].strip() for field in FRAME[7:-1].split(",")]
 
 
-def tell_states(world: World, thing: Thing) -> str:
+def select_states(world: World, thing: Thing) -> str:
     """SQL: k, r, czxid, version, from_seq, from_ms, to_seq, to_ms, from_day, to_day, session."""
     first = world.first_seq + 1 + thing.first
     starts = (
@@ -49,7 +49,7 @@ def tell_states(world: World, thing: Thing) -> str:
     )
 
 
-def tell_rows(world: World, thing: Thing) -> str:
+def select_thing_rows(world: World, thing: Thing) -> str:
     """SQL: the table's rows, and when each was written: `day` and `chunk`."""
     read = f"{world.first_seq} + to_day * {world.day_length} + {1 + thing.first} + k"
     columns = {
@@ -57,7 +57,7 @@ def tell_rows(world: World, thing: Thing) -> str:
         "seen_seq": f"CASE WHEN to_day > from_day THEN {read} ELSE from_seq END",
     }
     ended_by = "deleted" if thing.is_claimed else "changed"
-    states = tell_states(world, thing)
+    states = select_states(world, thing)
     commits = world.size.commits
     return select_rows(world, thing.table, states, columns, ended_by=ended_by, commits=commits)
 
@@ -99,11 +99,11 @@ def select_rows(
     )
 
 
-def tell_events(world: World, things: list[Thing]) -> str:
+def select_events(world: World, things: list[Thing]) -> str:
     """SQL: the records of znode_events, and when each was written."""
-    parts = [*_tell_clock(world)]
+    parts = [*_select_clock(world)]
     for thing in things:
-        parts += _tell_thing(world, thing)
+        parts += _select_thing(world, thing)
     columns = _select(
         ZNODE_EVENTS,
         {
@@ -119,7 +119,7 @@ def tell_events(world: World, things: list[Thing]) -> str:
             "kafka_offset": f"seq - {world.first_seq}",
             "ingested_at": time_sql("observed_at_ms + 900"),
             "observed_on": f"CAST({time_sql('observed_at_ms')} AS DATE)",
-            **{name: name for name in _TOLD},
+            **{name: name for name in _FIELDS},
         },
     )
     return (
@@ -128,16 +128,16 @@ def tell_events(world: World, things: list[Thing]) -> str:
     )
 
 
-_TOLD = ("seq", "op", "observed_at_ms", "path", "kind", "zxid", "data", "origin")
+_FIELDS = ("seq", "op", "observed_at_ms", "path", "kind", "zxid", "data", "origin")
 _PARTS = (
-    *_TOLD,
+    *_FIELDS,
     *(f"stat_{name}" for name in _STAT_FIELDS),
     *(f"frame_{name}" for name in _FRAME_FIELDS),
 )
 _TEXTS = ("op", "path", "kind", "data", "origin", "frame_id", "frame_base")
 
 
-def _tell_clock(world: World) -> Iterator[str]:
+def _select_clock(world: World) -> Iterator[str]:
     yield _record({"op": "'heartbeat'", "seq": "seq", "observed_at_ms": "ms"}, world.heartbeats())
     days = f"SELECT value AS d FROM generate_series(0, {world.size.days - 1})"  # noqa: S608
     begin = f"{world.first_seq} + d * {world.day_length}"
@@ -157,8 +157,8 @@ def _tell_clock(world: World) -> Iterator[str]:
     yield _record({**frame, **end}, days)
 
 
-def _tell_thing(world: World, thing: Thing) -> Iterator[str]:
-    states = tell_states(world, thing)
+def _select_thing(world: World, thing: Thing) -> Iterator[str]:
+    states = select_states(world, thing)
     known = {"path": thing.path, "kind": f"'{thing.kind}'"}
     value = {
         **known,
@@ -172,10 +172,10 @@ def _tell_thing(world: World, thing: Thing) -> Iterator[str]:
     }
     began = {**value, "seq": "from_seq", "observed_at_ms": "from_ms"}
     verb = "create" if thing.is_claimed else "set"
-    told = {"op": f"'{verb}'", "zxid": _zxid(world, "from_seq"), "origin": "'watch'"}
+    changed = {"op": f"'{verb}'", "zxid": _zxid(world, "from_seq"), "origin": "'watch'"}
     seen = {"op": "'read'", "origin": "'scan'"}
     yield _record({**began, **seen}, f"SELECT * FROM ({states}) WHERE r = 0")  # noqa: S608
-    yield _record({**began, **told}, f"SELECT * FROM ({states}) WHERE r > 0")  # noqa: S608
+    yield _record({**began, **changed}, f"SELECT * FROM ({states}) WHERE r > 0")  # noqa: S608
     later = (
         "SELECT *, unnest(range(from_day + 1, to_day + 1)) AS d "  # noqa: S608
         f"FROM ({states}) WHERE to_day > from_day"

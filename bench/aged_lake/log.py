@@ -18,7 +18,7 @@ Action = dict[str, Any]
 
 
 class DeltaLog:
-    """Appends commits to a table that exists; the last one is told to have come just now."""
+    """Appends commits to a table that exists; the last one is dated now."""
 
     def __init__(self, delta: DeltaTable, log_id: str, commits: int) -> None:
         self._delta, self._log_id, self._commits = delta, log_id, commits
@@ -31,7 +31,7 @@ class DeltaLog:
 
     @property
     def at_ms(self) -> int:
-        """When the next commit is told to have come."""
+        """The time of the next commit."""
         return int(self._at_s() * 1000)
 
     def _at_s(self) -> float:

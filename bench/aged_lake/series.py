@@ -23,9 +23,9 @@ from delta_tables.tables.rebalances import REBALANCES
 # So many partitions, and of groups, are sampled, and so often a day something is new of them.
 _SAMPLED = 300
 _POINTS = 96
-# What the stream must remember of open rows, as far as it must be told.
+# What the stream must remember of open rows, as far as it is needed.
 _LAG_STATE = "concat('{\"progress_ms\":', from_ms, ',\"offset\":', 1000 + r * 37, '}')"
-_REIGN_STATE = 'concat(\'{"stands":true,"epoch":\', r + 1, \',"is_sealed":true}\')'
+_TERM_STATE = 'concat(\'{"stands":true,"epoch":\', r + 1, \',"is_sealed":true}\')'
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Series:
         """In how many commits the last day came: at most one a minute."""
         return min(world.size.commits, 1440, max(2, self.per_day * self.count))
 
-    def tell(self, world: World) -> str:
+    def select(self, world: World) -> str:
         """SQL: its rows, and when each was written."""
-        states, commits = self._tell_states(world), self.count_commits(world)
+        states, commits = self._select_states(world), self.count_commits(world)
         return select_rows(
             world, self.table, states, self.columns, ended_by=self.ended_by, commits=commits
         )
 
-    def _tell_states(self, world: World) -> str:
+    def _select_states(self, world: World) -> str:
         size = world.size
         apart = size.day_slots // self.per_day
         points = (
@@ -84,7 +84,7 @@ class Series:
 def list_series(world: World) -> list[Series]:
     """Every table that no znode of the log makes."""
     return [
-        _list_reigns(world),
+        _list_terms(world),
         _list_gaps(),
         _list_operations(world),
         _list_configs(world),
@@ -98,13 +98,13 @@ def _when_open(state: str) -> str:
     return f"CASE WHEN to_seq IS NULL THEN {state} END"
 
 
-def _list_reigns(world: World) -> Series:
+def _list_terms(world: World) -> Series:
     columns = {
         "controller_id": f"r % {world.size.brokers}",
         "controller_epoch": "r + 1",
         "kraft_controller_epoch": "-1",
         "registered_at": time_sql("from_ms"),
-        "fold_state": _when_open(_REIGN_STATE),
+        "fold_state": _when_open(_TERM_STATE),
     }
     return Series(CONTROLLER, 1, 1, columns, ended_by="session_ended")
 

@@ -1,4 +1,4 @@
-"""The cluster that an aged lake tells of, and when what happened: all of it SQL over numbers.
+"""The cluster of an aged lake, and when what happened: all of it SQL over numbers.
 
 A day is a frame (a read of every znode), then equally spaced slots. Each beat of the day begins
 with a heartbeat; chance, drawn from the seed, says which znode changes in each of its other slots.

@@ -19,7 +19,7 @@ def _write_partition(one: Partition) -> tuple[object, ...]:
 
 
 def _find_offset(one: Partition) -> float | None:
-    # Of a topic that the group does not read at all, it tells nothing.
+    # Of a topic that the group does not read at all, it shows nothing.
     if not one.is_consumed:
         return None
     return _NO_OFFSET if one.committed_offset is None else one.committed_offset
@@ -32,7 +32,7 @@ def _find_lag(one: Partition) -> float | None:
 
 
 def _sum_offsets(one: GroupTopic) -> float | None:
-    # The exporter adds up what it tells, each -1 among it.
+    # The exporter adds up what it shows, each -1 among it.
     if one.sums.committed is None:
         return None
     return one.sums.committed + _NO_OFFSET * one.sums.uncommitted
@@ -146,7 +146,7 @@ KAFKA_EXPORTER = MetricSet(
     says="Offset and lag are -1 where the group has an offset on other partitions of the topic, "
     "but none on this one; lag is no sample where the log end is not known, and may be below 0. "
     "`current_offset_sum` adds up each -1, `lag_sum` leaves it out. Groups that ZooKeeper keeps "
-    "are told under the names of Kafka's groups too.",
+    "are shown under the names of Kafka's groups too.",
     is_filled=True,
     families=(
         Family(

@@ -79,7 +79,7 @@ KMINION = MetricSet(
     title="KMinion",
     says="`coordinator_id` is -1, `protocol` empty and `cluster_version` `unknown`: the tables do "
     "not know them. `cleanup_policy` is `N/A` where the topic does not set it. A topic's sums are "
-    "told where every partition's log is known.",
+    "shown where every partition's log is known.",
     families=(
         Family(
             "kminion_exporter_up",

@@ -36,7 +36,7 @@ def _say(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _say_of(group: Group, value: float | None) -> float | None:
+def _choose_value(group: Group, value: float | None) -> float | None:
     return _say(value) if group.sums.partitions else None
 
 
@@ -80,19 +80,19 @@ LAG_EXPORTER = MetricSet(
             "kafka_consumergroup_group_max_lag",
             "Max group offset lag",
             GROUP,
-            lambda one: _say_of(one, one.sums.max_lag),
+            lambda one: _choose_value(one, one.sums.max_lag),
         ),
         Family(
             "kafka_consumergroup_group_max_lag_seconds",
             "Max group time lag",
             GROUP,
-            lambda one: _say_of(one, one.sums.lag_seconds),
+            lambda one: _choose_value(one, one.sums.lag_seconds),
         ),
         Family(
             "kafka_consumergroup_group_sum_lag",
             "Sum of group offset lag",
             GROUP,
-            lambda one: _say_of(one, one.sums.lag),
+            lambda one: _choose_value(one, one.sums.lag),
         ),
         Family(
             "kafka_consumergroup_group_topic_sum_lag",

@@ -60,7 +60,7 @@ class Broker(NamedTuple):
 
 
 def read_cluster(tables: Tables) -> Cluster:
-    """The numbers of the whole cluster, whatever topics are told."""
+    """The numbers of the whole cluster, whatever topics are shown."""
     topics = list_topics(tables) if tables.has("topics") else None
     gaps = _read_one(tables, _GAPS, "log_gaps")
     controller = _read_one(tables, _CONTROLLER, "controller")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dashboard.metrics.exposition import OPENMETRICS, TEXT
 from dashboard.metrics.sets import SETS
-from dashboard.openapi.address import Address, Answer
+from dashboard.openapi.address import Address, DocumentedAnswer
 from dashboard.openapi.params import Param
 from dashboard.openapi.shapes import choose
 
-_NUMBERS = Answer("Numbers, in the form that `Accept` asks for.", media_types=(TEXT, OPENMETRICS))
-_UNREADABLE = Answer("The lake cannot be read.")
+_NUMBERS = DocumentedAnswer(
+    "Numbers, in the form that `Accept` asks for.", media_types=(TEXT, OPENMETRICS)
+)
+_UNREADABLE = DocumentedAnswer("The lake cannot be read.")
 
 METRIC_ADDRESSES: tuple[Address, ...] = (
     Address(
@@ -24,7 +26,7 @@ METRIC_ADDRESSES: tuple[Address, ...] = (
         "metrics_of",
         "One set of metrics",
         "For Prometheus: one set of names alone.",
-        {200: _NUMBERS, 404: Answer("There is no such set."), 503: _UNREADABLE},
+        {200: _NUMBERS, 404: DocumentedAnswer("There is no such set."), 503: _UNREADABLE},
         (Param("name", choose(*(one.name for one in SETS)), "The set.", place="path"),),
     ),
 )

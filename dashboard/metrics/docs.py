@@ -33,7 +33,7 @@ scrape_configs:
   Kafka keep is one group there, and the larger committed offset of each partition counts.
 - **Names.** Groups and topics are labelled with their names as they are, whatever is in them.
 - The watcher and the stream have metrics of their own, at their health addresses:
-  [operations](operations.md).
+  [process-metrics](process-metrics.md).
 """
 
 

@@ -23,7 +23,7 @@ Level = ClusterLevel | TopicLevel | GroupLevel | BurrowLevel | NowLevel
 
 @dataclass(frozen=True)
 class Shape(Generic[S]):
-    """One series for each thing of a level, and by which labels it is told from the others."""
+    """One series for each thing of a level, and which labels identify it."""
 
     level: Level
     labels: tuple[str, ...]
@@ -33,7 +33,7 @@ class Shape(Generic[S]):
 
     @property
     def is_of_now(self) -> bool:
-        """Whether the tables alone do not tell."""
+        """Whether it needs more than the tables."""
         return self.level in get_args(NowLevel)
 
     @property
@@ -63,12 +63,12 @@ class MetricSet:
     families: tuple[Family[Any], ...]
     # Others know no coordinator: a group that both keep is one group to them.
     is_merged: bool = True
-    # Of a topic that a group reads, the partitions without an offset are told too.
+    # Of a topic that a group reads, the partitions without an offset are shown too.
     is_filled: bool = False
     # What that exporter has and we do not, and why.
     lacks: tuple[tuple[str, str], ...] = ()
 
     def choose(self, *, with_partitions: bool) -> tuple[Family[Any], ...]:
-        """The families that are told: our own go as far as groups, unless they are to go on."""
+        """The families that are shown: our own go as far as groups, unless they are to go on."""
         fine = () if with_partitions or self.is_merged else ("log", "group_partition")
         return tuple(family for family in self.families if family.shape.level not in fine)

@@ -1,4 +1,4 @@
-"""Groups, their topics and their partitions, as metrics tell them. Knows no table."""
+"""Groups, their topics and their partitions, as metrics show them. Knows no table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of the moment of a scrape: how old the lake is, who is up, how long ago.
+"""What holds at the moment of a scrape: how old the lake is, who is up, how long ago.
 
 Ages count up to the lake's last event, not up to now: a lake that stands still has one complaint
 (zklake_lake_stale), and not one for every group.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dashboard.metrics.cluster import Broker
 from dashboard.metrics.groups import Group
-from dashboard.metrics.snapshot import Snapshot, Things
+from dashboard.metrics.snapshot import MetricsSnapshot, Things
 from dashboard.pulse import Pulse
 
 # A broker that left is missed for so long.
@@ -25,7 +25,7 @@ class GroupNow(NamedTuple):
     commit_age_seconds: float | None
 
 
-def look(snapshot: Snapshot, pulse: Pulse) -> Things:
+def look(snapshot: MetricsSnapshot, pulse: Pulse) -> Things:
     """The things of that moment, by level."""
     return {
         "pulse": [pulse],

@@ -7,13 +7,13 @@ from typing import Any
 
 from dashboard.metrics.cluster import Broker, Cluster
 from dashboard.metrics.family import Family, Shape
-from dashboard.pulse import Part, Pulse
+from dashboard.pulse import ProcessHealth, Pulse
 
 _C = "cluster"
 CLUSTER = Shape[Cluster]("cluster", (), lambda one: (), _C)
 SEEN_BROKER = Shape[Broker]("seen_broker", ("broker_id",), lambda one: (one.broker_id,), _C)
 PULSE = Shape[Pulse]("pulse", (), lambda one: (), _C)
-PART = Shape[Part]("part", ("part",), lambda one: (one.name,), _C)
+PART = Shape[ProcessHealth]("part", ("part",), lambda one: (one.name,), _C)
 LEFT_OUT_OF = Shape[tuple[str, int]]("left_out", ("set",), lambda one: (one[0],), _C)
 
 

@@ -15,7 +15,7 @@ from dashboard.metrics.family import MetricSet
 from dashboard.metrics.now import look
 from dashboard.metrics.own_cluster import LEFT_OUT
 from dashboard.metrics.sets import SET_BY_NAME
-from dashboard.metrics.snapshot import Snapshot, Things, name_reads, take_snapshot
+from dashboard.metrics.snapshot import MetricsSnapshot, Things, name_reads, take_snapshot
 from dashboard.options import MetricOptions
 from dashboard.pulse import Pulse
 from delta_tables.live.tables import Tables
@@ -25,7 +25,7 @@ from zklake.name_patterns import Names
 class _Written(NamedTuple):
     text: bytes
     # Without its things: they are in the text.
-    snapshot: Snapshot
+    snapshot: MetricsSnapshot
 
 
 def scrape(

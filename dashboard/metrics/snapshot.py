@@ -31,8 +31,8 @@ _TOPIC_LEVELS: dict[Level, Callable[[Tables, Callable[[str], bool]], list[Any]]]
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """The things by level; what is told of them at a moment is made of groups and brokers."""
+class MetricsSnapshot:
+    """The things by level; what holds of them at a moment is made of groups and brokers."""
 
     things: Things
     groups: Sequence[Group]
@@ -50,8 +50,8 @@ def name_reads(tables: Tables, families: Iterable[Family[Any]]) -> tuple[str, ..
 
 def take_snapshot(
     tables: Tables, chosen: MetricSet, families: Sequence[Family[Any]], options: MetricOptions
-) -> Snapshot:
-    """Read what these families of the set tell, and no more."""
+) -> MetricsSnapshot:
+    """Read what these families of the set need, and no more."""
     began = time.monotonic()
     levels = Counter(family.shape.level for family in families)
     is_wanted = Names(options.topics, options.exclude_topics).holds
@@ -73,7 +73,7 @@ def take_snapshot(
     room -= sum(_price(group, levels) for group in groups)
     of_topics, left_of_topics = _read_topics(tables, is_wanted, levels, room)
     things["taken_ms"] = [1000 * (time.monotonic() - began)]
-    return Snapshot({**things, **of_topics}, groups, brokers, left + left_of_topics)
+    return MetricsSnapshot({**things, **of_topics}, groups, brokers, left + left_of_topics)
 
 
 def choose_groups(groups: Sequence[Group], options: MetricOptions) -> list[Group]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dashboard.moment.snapshot import Moment
+from dashboard.moment.snapshot import MomentState
 from dashboard.openapi.shapes import Named, choose
 from delta_tables.live.span import write_timestamp
 from delta_tables.live.tables import Row
@@ -89,7 +89,7 @@ class _Said(NamedTuple):
     broker_id: int | None = None
 
 
-def list_differences(moment: Moment, snapshot: Row) -> list[Row]:
+def list_differences(moment: MomentState, snapshot: Row) -> list[Row]:
     """Sentences, the gravest first; none where nothing differs."""
     found = [
         *_compare_brokers(snapshot),
@@ -110,7 +110,7 @@ def _compare_brokers(snapshot: Row) -> Iterator[_Said]:
             yield _Said("broker", f"broker {broker} {text}", broker_id=broker)
 
 
-def _compare_controller(moment: Moment, snapshot: Row) -> Iterator[_Said]:
+def _compare_controller(moment: MomentState, snapshot: Row) -> Iterator[_Said]:
     then = snapshot["controller"]
     now = next(iter(moment.tables.query(_CONTROLLER, "controller")), None)
     if now is None or then is None:
@@ -124,14 +124,14 @@ def _name_controller(row: Row) -> str:
     return "nobody" if row["controller_id"] is None else f"broker {row['controller_id']}"
 
 
-def _compare_topics(moment: Moment) -> Iterator[_Said]:
+def _compare_topics(moment: MomentState) -> Iterator[_Said]:
     at = write_timestamp(moment.at)
     for row in moment.ask(_TOPICS, "topics", about="topics", at=at):
         text = "is gone now" if row["was"] else "did not exist yet"
         yield _Said("topic", f"topic {row['topic']} {text}", topic=row["topic"])
 
 
-def _compare_partitions(moment: Moment) -> Iterator[_Said]:
+def _compare_partitions(moment: MomentState) -> Iterator[_Said]:
     rows = moment.ask(_LEADERS, "partition_state", about="partition_state")
     if not rows:
         return
@@ -163,7 +163,7 @@ def _name_some(rows: list[Row], what: str, total: int) -> str:
     return ", ".join(some) + (f" and {total - len(some):,} more" if total > len(some) else "")
 
 
-def _compare_owners(moment: Moment) -> Iterator[_Said]:
+def _compare_owners(moment: MomentState) -> Iterator[_Said]:
     for row in moment.ask(_OWNERS, "ownership_history", about="ownership_history"):
         count, more = format_count(row["moved"], "partition"), row["moved"] - 1
         tail = f" and {more:,} more" if more else ""
@@ -171,7 +171,7 @@ def _compare_owners(moment: Moment) -> Iterator[_Said]:
         yield _Said("owner", text, group_id=row["group_id"])
 
 
-def _compare_configs(moment: Moment) -> Iterator[_Said]:
+def _compare_configs(moment: MomentState) -> Iterator[_Said]:
     for row in moment.ask(_CONFIGS, "config_history", about="config_history"):
         entity = f"{row['entity_type'].removesuffix('s')} {row['entity_name'] or ''}".strip()
         values = [_write_value(row[name]) for name in ("value_then", "value_now")]

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from dashboard.lives import list_lives
-from dashboard.moment.wanted import Wanted, write_wanted
+from dashboard.moment.wanted import MomentSearch, write_wanted
 from dashboard.openapi.rows import describe_rows
 from dashboard.openapi.shapes import Instant, Maybe, Named, choose, say
 from delta_tables.asking.moments import write_held
@@ -169,12 +169,12 @@ SNAPSHOT = Named(
 )
 
 
-class Moment(NamedTuple):
+class MomentState(NamedTuple):
     """Which lake, when, and what somebody looks for."""
 
     tables: Tables
     at: datetime
-    wanted: Wanted
+    wanted: MomentSearch
 
     def ask(self, sql: str, *names: str, about: str = "", **values: object) -> list[Row]:
         """Rows of a query that held then; `about` is the table that the search is applied to."""
@@ -184,7 +184,7 @@ class Moment(NamedTuple):
         return self.tables.query(text, *names)
 
 
-def load_snapshot(moment: Moment) -> Row:
+def load_snapshot(moment: MomentState) -> Row:
     """All of it; of partitions, groups and owners the first, and how many there were."""
     controller = next(iter(moment.ask(_CONTROLLER, "controller")), None)
     brokers = _list_brokers(moment, controller)
@@ -220,7 +220,7 @@ def _total(rows: list[Row]) -> int:
     return rows[0]["total"] if rows else 0
 
 
-def _list_brokers(moment: Moment, controller: Row | None) -> list[Row]:
+def _list_brokers(moment: MomentState, controller: Row | None) -> list[Row]:
     loads = {row["broker_id"]: row for row in moment.ask(_LOADS, "partition_state")}
     last: dict[int, Row] = {}
     now: dict[int, bool] = {}
@@ -262,7 +262,7 @@ def _judge(row: Row) -> Row:
     return {**row, "state": _WORD[word]}
 
 
-def _list_groups(moment: Moment) -> list[Row]:
+def _list_groups(moment: MomentState) -> list[Row]:
     groups = moment.ask(_GROUPS, "offset_lag", about="offset_lag", most=MOST_GROUPS)
     names = ", ".join(quote(row["group_id"]) for row in groups) or "''"
     members = moment.ask(_MEMBERS, "consumer_membership", groups=names)
@@ -280,7 +280,7 @@ def _list_groups(moment: Moment) -> list[Row]:
     ]
 
 
-def _list_owners(moment: Moment) -> list[Row]:
+def _list_owners(moment: MomentState) -> list[Row]:
     has_lag = moment.tables.has("offset_lag")
     return moment.ask(
         _OWNERS,

@@ -16,7 +16,7 @@ _NAMES = ("topic", "group_id", "member_id", "owner", "entity_name")
 _BROKERS = ("broker_id", "controller_id", "leader")
 
 
-class Wanted(NamedTuple):
+class MomentSearch(NamedTuple):
     """The text, and the partition or the broker that it names, if the lake knows one."""
 
     text: str
@@ -25,21 +25,21 @@ class Wanted(NamedTuple):
     broker_id: int | None = None
 
 
-def read_wanted(tables: Tables, text: str) -> Wanted:
+def read_wanted(tables: Tables, text: str) -> MomentSearch:
     """`orders-3` is a partition where there is such a topic, `broker 2` and `2` are a broker."""
     text = text.strip()
     if found := _PARTITION.fullmatch(text):
         sql = f"SELECT 1 AS known FROM topics WHERE topic = {quote(found[1])} LIMIT 1"  # noqa: S608
         if tables.query(sql, "topics"):
-            return Wanted(text, found[1], int(found[2]))
+            return MomentSearch(text, found[1], int(found[2]))
     if found := _BROKER.fullmatch(text):
         sql = f"SELECT 1 AS known FROM broker_membership WHERE broker_id = {found[1]} LIMIT 1"  # noqa: S608
         if tables.query(sql, "broker_membership"):
-            return Wanted(text, broker_id=int(found[1]))
-    return Wanted(text)
+            return MomentSearch(text, broker_id=int(found[1]))
+    return MomentSearch(text)
 
 
-def write_wanted(wanted: Wanted, table: Table) -> str:
+def write_wanted(wanted: MomentSearch, table: Table) -> str:
     """SQL: whether a row of that table is meant; nothing when all are."""
     names = table.names
     if wanted.topic is not None and "topic" in names:

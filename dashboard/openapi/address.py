@@ -22,7 +22,7 @@ class Error(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Answer:
+class DocumentedAnswer:
     """What comes with one status; text where no type is said."""
 
     says: str
@@ -41,17 +41,17 @@ class Address:
     name: str
     title: str
     says: str
-    answers: Mapping[int, Answer]
+    answers: Mapping[int, DocumentedAnswer]
     params: tuple[Param, ...] = ()
     # Where no password is asked for.
     is_open: bool = False
 
 
-def answer_json(says: str, answer: Compiled) -> Answer:
+def answer_json(says: str, answer: Compiled) -> DocumentedAnswer:
     """An answer in JSON."""
-    return Answer(says, answer.type, answer.others, (_JSON,))
+    return DocumentedAnswer(says, answer.type, answer.others, (_JSON,))
 
 
-def fail(says: str) -> Answer:
-    """An error as the JSON addresses tell it."""
+def fail(says: str) -> DocumentedAnswer:
+    """An error as the JSON addresses return it."""
     return answer_json(says, Compiled(Error))

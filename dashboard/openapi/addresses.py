@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.dialects.burrow.description import describe_burrow
 from dashboard.metrics.description import METRIC_ADDRESSES
-from dashboard.openapi.address import Address, Answer, answer_json, fail
+from dashboard.openapi.address import Address, DocumentedAnswer, answer_json, fail
 from dashboard.openapi.shapes import Compiled
 from dashboard.page import Page
 from dashboard.pages import PAGES
@@ -26,7 +26,7 @@ _OTHERS: tuple[Address, ...] = (
         "health",
         "Health",
         "Whether the dashboard itself is up.",
-        {200: Answer("It is.")},
+        {200: DocumentedAnswer("It is.")},
         is_open=True,
     ),
     Address(
@@ -34,7 +34,10 @@ _OTHERS: tuple[Address, ...] = (
         "readiness",
         "Readiness",
         "Whether the lake has data.",
-        {200: Answer("The lake has data."), 503: Answer("The lake has no data yet.")},
+        {
+            200: DocumentedAnswer("The lake has data."),
+            503: DocumentedAnswer("The lake has no data yet."),
+        },
         is_open=True,
     ),
 )

@@ -15,7 +15,7 @@ _HEAD = f"""# The JSON API
 Made from the pages and their answers by `make docs`; do not edit.
 
 Every page of the dashboard answers as JSON, too: `/groups?sort=-lag` shows what
-`/api/groups?sort=-lag` tells. `/api/openapi.json` describes all of it (OpenAPI 3.1) for those who
+`/api/groups?sort=-lag` answers. `/api/openapi.json` describes all of it (OpenAPI 3.1) for those who
 make a client of it. Nothing here writes.
 
 - A password or a token of the settings is asked for as on the pages: `Authorization: Basic …` or
@@ -25,7 +25,7 @@ make a client of it. Nothing here writes.
   parameter is unknown, said twice, missing or not as described, 404 where there is no such address,
   503 where the lake cannot be read.
 - Times are RFC 3339 in UTC. What is not known is null.
-- Every answer of a page has a `pulse`: how fresh what it tells is.
+- Every answer of a page has a `pulse`: how fresh its data is.
 - A time range is `last=15m` (1h, 7d and the like; an hour when nothing is said), or `from` and
   `to`: {MOMENT_FORMS}.
 """
@@ -90,7 +90,7 @@ def _list_fields(schema: Schema, shapes: dict[str, Schema], prefix: str) -> Iter
 
 
 def _find_objects(schema: Schema) -> tuple[bool, list[str]]:
-    """The objects told in their place that a field holds, and whether it is a list of them."""
+    """The objects described in place that a field holds, and whether it is a list of them."""
     if schema.get("type") == "array":
         return True, _find_objects(schema.get("items", {}))[1]
     found = [_find_objects(one) for one in schema.get("anyOf", ())]
@@ -106,7 +106,7 @@ def _read_name(schema: Schema) -> str:
 
 
 def _has_place(name: str) -> bool:
-    """Objects that pages give no name are called by their place: told there, and not apart."""
+    """Objects that pages give no name are called by their place: described there, and not apart."""
     return "." in name
 
 

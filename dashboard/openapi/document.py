@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from dashboard.openapi.address import Address, Answer, fail
+from dashboard.openapi.address import Address, DocumentedAnswer, fail
 from dashboard.openapi.addresses import list_addresses
 from dashboard.openapi.params import Param
 from dashboard.openapi.shapes import Schema, write_schema
@@ -60,10 +60,10 @@ def _write_address(address: Address, named: dict[str, Schema]) -> dict[str, Any]
     }
 
 
-def _list_refusals(address: Address) -> dict[int, Answer]:
+def _list_refusals(address: Address) -> dict[int, DocumentedAnswer]:
     is_json = address.path.startswith("/api/")
     return {
-        status: fail(says) if is_json else Answer(says)
+        status: fail(says) if is_json else DocumentedAnswer(says)
         for status, says in _REFUSALS.items()
         if status not in (401, 429) or not address.is_open
     }
@@ -81,7 +81,7 @@ def _write_param(param: Param, named: dict[str, Schema]) -> dict[str, Any]:
     }
 
 
-def _write_answer(answer: Answer, named: dict[str, Schema]) -> dict[str, Any]:
+def _write_answer(answer: DocumentedAnswer, named: dict[str, Schema]) -> dict[str, Any]:
     for other in answer.others:
         write_schema(other, named)
     schema = write_schema(answer.type, named)

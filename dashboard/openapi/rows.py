@@ -69,7 +69,7 @@ def describe_rows(sql: str, /, **made: Shape) -> dict[str, Shape]:
     for column in list_columns(sql.format_map(_Anything())):
         shape = made.pop(column.name, None)
         if shape is None:
-            assert column.source is not None, _say_missing(column.name)
+            assert column.source is not None, _explain_missing(column.name)
             shape = _find_column(*column.source)
         fields[column.name] = shape
     assert not made, f"not selected: {', '.join(made)}"
@@ -93,7 +93,7 @@ def _find_column(source: str, name: str) -> Shape:
         view = next(one for one in list_columns(_VIEWS[source].sql) if one.name == name)
         # What a view makes of a column under its name has its shape.
         known = view.source or _find_namesake(source, name)
-        assert known is not None, _say_missing(name, source)
+        assert known is not None, _explain_missing(name, source)
         return _find_column(*known)
     table = TABLE_BY_NAME[source]
     return _describe_column(table, next(one for one in table.columns if one.name == name))
@@ -113,7 +113,7 @@ def _describe_column(table: Table, column: Column) -> Shape:
     return say(type_ if column.required else type_ | None, column.comment)
 
 
-def _say_missing(name: str, source: str | None = None) -> str:
+def _explain_missing(name: str, source: str | None = None) -> str:
     whole = name if source is None else f"{source}.{name}"
     return f'nobody says what {whole} is: describe_rows(sql, {name}=say(int, "what it means"))'
 

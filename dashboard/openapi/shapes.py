@@ -33,7 +33,7 @@ class Maybe(NamedTuple):
 
 
 class Either(NamedTuple):
-    """Any of these. Nothing tells them apart, so they are described, and encoded as they are."""
+    """Any of these. They cannot be distinguished, so they are encoded as they are."""
 
     shapes: tuple[Shape, ...]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from alerts.history import Told, find_in_range, read_told
+from alerts.history import JournalState, find_in_range, read_journal_state
 from alerts.incident import Incident
 from alerts.rule import Clock
 from dashboard.charts import Bar, Lane, draw_lanes
@@ -68,15 +68,15 @@ _RULE = Named(
 
 def load(asked: Asked) -> Data:
     """What the rules find in the range, beside what the journal says."""
-    told, trouble = _read_journal(asked)
-    sent = _list_sent(told)
+    journal, trouble = _read_journal(asked)
+    sent = _list_sent(journal)
     rules, found = [], dict[str, Incident]()
     for rule in asked.options.alert_rules:
         described, incidents = _try_rule(asked, rule)
         rules.append(described)
         found.update((one.id, one) for one in incidents)
     # What the history has let go of, or a rule that is no more, the journal still knows.
-    for one in told.past if told else ():
+    for one in journal.past if journal else ():
         found.setdefault(one.id, one)
     rows = [_describe(one, sent.get(one.id, {})) for one in found.values()]
     rows.sort(key=lambda row: row["opened_at"], reverse=True)
@@ -85,26 +85,26 @@ def load(asked: Asked) -> Data:
         "past": [row for row in rows if row["closed_at"] is not None][:_MOST],
         "rules": rules,
         "journal": {
-            "is_there": told is not None,
-            "looked_at": told.looked_at if told else None,
+            "is_there": journal is not None,
+            "looked_at": journal.looked_at if journal else None,
             "trouble": trouble,
         },
     }
 
 
-def _read_journal(asked: Asked) -> tuple[Told | None, str | None]:
+def _read_journal(asked: Asked) -> tuple[JournalState | None, str | None]:
     path = asked.options.alerts_journal
     if path is None:
         return None, None
     try:
-        return read_told(path, asked.options.cluster, asked.span.start, most=_MOST), None
+        return read_journal_state(path, asked.options.cluster, asked.span.start, most=_MOST), None
     except ZklakeError as error:
         return None, str(error)
 
 
-def _list_sent(told: Told | None) -> dict[str, dict[str, str]]:
+def _list_sent(journal: JournalState | None) -> dict[str, dict[str, str]]:
     sent: dict[str, dict[str, str]] = {}
-    for one in told.deliveries if told else ():
+    for one in journal.deliveries if journal else ():
         if one["event"] == "open":
             sent.setdefault(one["incident_id"], {})[one["notifier"]] = one["state"]
     return sent

@@ -9,9 +9,8 @@ from markupsafe import Markup
 
 from dashboard.moment.differences import DIFFERENCE, list_differences
 from dashboard.moment.neighbours import count_changes, draw_changes, find_near
-from dashboard.moment.snapshot import SNAPSHOT, load_snapshot
-from dashboard.moment.snapshot import Moment as SnapshotMoment
-from dashboard.moment.wanted import Wanted, read_wanted, write_wanted
+from dashboard.moment.snapshot import SNAPSHOT, MomentState, load_snapshot
+from dashboard.moment.wanted import MomentSearch, read_wanted, write_wanted
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.rows import describe_table
 from dashboard.openapi.shapes import Instant, Tagged, choose, say
@@ -47,7 +46,7 @@ def load(asked: Asked) -> Data:
     at, only = moment.at, asked.params.get("table", "")
     names = [find_interval_table(only).name] if only else list(_SECTIONS)
     is_raw = bool(only) or asked.params.get("raw", "") == "1"
-    then = SnapshotMoment(asked.tables, at, wanted)
+    then = MomentState(asked.tables, at, wanted)
     snapshot = load_snapshot(then)
     window = _choose_window(asked.span, at)
     is_last = asked.pulse.watermark_at is None or at >= asked.pulse.watermark_at
@@ -96,7 +95,7 @@ def _choose_window(span: Span, at: datetime) -> Span:
     return Span(at - half, at + half)
 
 
-def _write_command(name: str, at: datetime, wanted: Wanted) -> str:
+def _write_command(name: str, at: datetime, wanted: MomentSearch) -> str:
     """The same rows on the command line."""
     condition = write_wanted(wanted, TABLE_BY_NAME[name])
     # In double quotes where no shell minds: SQL's own quotes stay readable.
@@ -106,7 +105,7 @@ def _write_command(name: str, at: datetime, wanted: Wanted) -> str:
     return f"zklake at {write_time(at)} {name}{where}"
 
 
-def _try_section(asked: Asked, name: str, at: datetime, wanted: Wanted) -> Data:
+def _try_section(asked: Asked, name: str, at: datetime, wanted: MomentSearch) -> Data:
     """One table that cannot be read (an older zklake made it, say) does not hide the others."""
     nothing: Data = {"columns": [], "total": 0, "rows": [], "error": None}
     try:
@@ -116,7 +115,7 @@ def _try_section(asked: Asked, name: str, at: datetime, wanted: Wanted) -> Data:
         return nothing | {"table": name, "grain": table.grain, "error": str(error)}
 
 
-def _load_section(asked: Asked, name: str, at: datetime, wanted: Wanted) -> Data:
+def _load_section(asked: Asked, name: str, at: datetime, wanted: MomentSearch) -> Data:
     table, most = TABLE_BY_NAME[name], _MOST if asked.params.get("table") else _SHOWN
     sql = write_query(table, at, write_wanted(wanted, table), every_column=True)
     rows = asked.tables.query(f"{sql} LIMIT {most + 1}", name)

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from dashboard.absences import ABSENCE, list_absences
 from dashboard.finding import check_seen
-from dashboard.incident import INCIDENT_READS, SURROUNDINGS, Scope, load_incident
+from dashboard.incident import INCIDENT_READS, INCIDENT_SHAPE, Scope, load_incident
 from dashboard.incident_view import draw_incident
 from dashboard.lives import list_lives
 from dashboard.openapi.params import Param
@@ -144,6 +144,6 @@ PAGE = Page(
         ],
         "partitions_total": say(int, "partitions that it leads or is a replica of"),
         "configs": [describe_rows(_CONFIGS)],
-        **SURROUNDINGS,
+        **INCIDENT_SHAPE,
     },
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from dashboard.finding import check_seen
-from dashboard.incident import GROUP_HISTORY, INCIDENT_READS, SURROUNDINGS, Scope, load_incident
+from dashboard.incident import GROUP_HISTORY, INCIDENT_READS, INCIDENT_SHAPE, Scope, load_incident
 from dashboard.incident_view import draw_incident
 from dashboard.lag_totals import PEAK, load_peak
 from dashboard.openapi.params import Param
@@ -127,6 +127,6 @@ PAGE = Page(
         "pauses": [PAUSE],
         "members": [describe_rows(_MEMBERS)],
         **GROUP_HISTORY,
-        **SURROUNDINGS,
+        **INCIDENT_SHAPE,
     },
 )

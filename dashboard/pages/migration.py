@@ -56,7 +56,7 @@ _CHECK = Named(
         "question": str,
         "check_name": choose(*CHECKS),
         "verdict": say(
-            choose(*VERDICTS), "blocked: do not go on; unknown: ZooKeeper does not tell"
+            choose(*VERDICTS), "blocked: do not go on; unknown: ZooKeeper does not show it"
         ),
         "detail": say(str, "what was found"),
         "action": say(str | None, "what to do about it"),

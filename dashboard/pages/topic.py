@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from dashboard.finding import check_seen
-from dashboard.incident import INCIDENT_READS, SURROUNDINGS, Scope, load_incident
+from dashboard.incident import INCIDENT_READS, INCIDENT_SHAPE, Scope, load_incident
 from dashboard.incident_view import draw_incident
 from dashboard.openapi.params import Param
 from dashboard.openapi.rows import describe_rows
@@ -112,6 +112,6 @@ PAGE = Page(
         "configs": [describe_rows(_CONFIGS)],
         "groups": [describe_rows(_GROUPS, lag=int | None, lag_seconds=float | None)],
         "lag": FLOW,
-        **SURROUNDINGS,
+        **INCIDENT_SHAPE,
     },
 )

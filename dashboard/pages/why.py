@@ -12,7 +12,7 @@ from msgspec import Meta
 from dashboard.incident import (
     BRIEF_REBALANCE,
     GROUP_HISTORY,
-    SURROUNDINGS,
+    INCIDENT_SHAPE,
     load_incident,
 )
 from dashboard.incident_view import draw_incident
@@ -23,7 +23,7 @@ from dashboard.page import Asked, Data, Page
 from dashboard.pages.group import scope_group
 from dashboard.pages.groups import GROUP, READS, list_groups
 from delta_tables.asking.explanation import CAUSES, Explanation, Rise, format_explanation
-from delta_tables.asking.why import Wanted, explain_by
+from delta_tables.asking.why import RiseFilter, explain_by
 from delta_tables.catalog import TABLES
 from delta_tables.live.asker import SnapshotAsker
 from delta_tables.live.span import Span
@@ -122,7 +122,7 @@ def _explain(asked: Asked, group_id: str) -> list[Explanation]:
         end = end.replace(second=0, microsecond=0)
     is_long = asked.span.last is not None and asked.span.seconds > 3600
     number = int(asked.params["rise"]) if asked.params.get("rise") else None
-    wanted = Wanted(group_id, None if is_long else end, asked.options.least_rise, number)
+    wanted = RiseFilter(group_id, None if is_long else end, asked.options.least_rise, number)
 
     def ask() -> list[Explanation]:
         return explain_by(SnapshotAsker(asked.tables), wanted)
@@ -216,7 +216,7 @@ PAGE = Page(
                 "to": Instant,
                 **GROUP_HISTORY,
                 "rebalances": [BRIEF_REBALANCE],
-                **SURROUNDINGS,
+                **INCIDENT_SHAPE,
             }
         ),
     },

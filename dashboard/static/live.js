@@ -67,7 +67,7 @@ import { morph } from "./morph.js";
         for (const one of document.querySelectorAll(`[data-pulse="${name}"] time`)) one.setAttribute("datetime", at);
       document.dispatchEvent(new Event("times-changed"));
     };
-    // An EventSource does not tell what it was answered.
+    // An EventSource does not show the answer it got.
     const askWhy = async (address) => {
       const stop = new AbortController();
       try {

@@ -1,6 +1,6 @@
 // Makes a part of the page what the server now says, and touches only what differs.
 // `was` is what the server said before: what scripts made of it since (times, charts) is left alone.
-// Nothing changes under the pointer, nor moves it: that is left for later, and told.
+// Nothing changes under the pointer, nor moves it: that is left for later, and the page says so.
 
 // A figure is one thing: its lines and its lanes change together or not at all.
 const isWhole = (node) => node.nodeType === Node.ELEMENT_NODE && node.hasAttribute("data-whole");

@@ -1,7 +1,7 @@
 // The slider of the time machine; names that are cut, in full when pointed at; tables that scroll.
 "use strict";
 (() => {
-  // Where a name does not fit, it is told in full.
+  // Where a name does not fit, its tooltip has all of it.
   document.addEventListener("pointerover", (event) => {
     const cut = event.target.closest ? event.target.closest(".name, .cut, h1, .lane-label") : null;
     if (!cut || cut.title) return;

@@ -17,7 +17,7 @@ def confine(memory_bytes: int) -> None:
 
 
 def _measure_address_space() -> int:
-    """Bytes mapped by now; 0 where that cannot be told, and then only DataFusion's bound holds."""
+    """Bytes mapped by now; 0 where that is not known, and then only DataFusion's bound holds."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
     except OSError:

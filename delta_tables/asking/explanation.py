@@ -22,7 +22,7 @@ _SENTENCES: Mapping[str, str] = {
     "readers_slower": "{entity} read slower than in the ten minutes before",
     "began_behind": "{entity} was behind when its lag was first known",
     "unknown": "{partitions} were not read, and what held them cannot be known",
-    "left": "left: neither a pause nor a change of pace explains them",
+    "left": "unexplained: neither a pause nor a change of pace accounts for them",
 }
 CAUSES = tuple(_SENTENCES)
 # So many names are said of a longer list.

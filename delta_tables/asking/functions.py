@@ -6,7 +6,7 @@ stays refused until somebody has looked at it.
 
 from __future__ import annotations
 
-# Left out: input_file_name and file_row_index, which tell of the lake's files.
+# Left out: input_file_name and file_row_index, which show the lake's files.
 _FUNCTIONS = """
 abs acos acosh any_value approx_distinct approx_median approx_percentile_cont
 approx_percentile_cont_with_weight array_add array_agg array_any_value array_append array_avg

@@ -47,6 +47,6 @@ def _format_missing(path: str, missing: list[str], found: list[str]) -> str:
     where = "/".join([path.rstrip("/"), *([",".join(missing)] if missing else [])])
     there = f"there are: {', '.join(found)}" if found else "no cluster has tables there"
     return (
-        f"{where} holds no tables ({there}): are --lake and --cluster right, and has "
-        "`zklake stream` folded that cluster yet?"
+        f"{where} holds no tables ({there}): check --lake and --cluster, and that "
+        "`zklake stream` has folded that cluster"
     )

@@ -14,6 +14,7 @@ import pyarrow as pa
 from arro3.core import DataType, RecordBatch
 
 from delta_tables.values import read_column
+from zklake.pipes import Readable, read_exactly
 
 Row = tuple[Any, ...]
 
@@ -28,13 +29,6 @@ _PLAIN: tuple[tuple[Callable[[DataType], bool], DataType], ...] = (
     (DataType.is_binary_view, DataType.binary()),
     (DataType.is_interval, DataType.utf8()),
 )
-
-
-class Readable(Protocol):
-    """Where frames come from."""
-
-    def read(self, length: int, /) -> bytes:
-        """So many bytes, or fewer at the end."""
 
 
 class Writable(Protocol):
@@ -63,17 +57,10 @@ def write_message(pipe: Writable, kind: bytes, data: bytes = b"") -> int:
 
 def read_message(pipe: Readable, most_bytes: int) -> Message:
     """The next frame; EOFError when it is not whole, ValueError when nobody may say so much."""
-    kind, length = _HEAD.unpack(_read(pipe, _HEAD.size))
+    kind, length = _HEAD.unpack(read_exactly(pipe, _HEAD.size))
     if length > most_bytes:
         raise ValueError(f"a frame of {length} bytes")
-    return Message(kind, _read(pipe, length))
-
-
-def _read(pipe: Readable, length: int) -> bytes:
-    data = pipe.read(length)
-    if len(data) < length:
-        raise EOFError
-    return data
+    return Message(kind, read_exactly(pipe, length))
 
 
 def pack_names(names: Sequence[str]) -> bytes:

@@ -87,7 +87,7 @@ def find_moments(sql: str) -> list[datetime]:
     """The moments that a query names, each once."""
     found = []
     for literal in _LITERAL.finditer(sql):
-        with suppress(ValueError, OverflowError):  # DataFusion judges what is no time
+        with suppress(ValueError, OverflowError):  # DataFusion judges what is not a time
             found.append(_parse_iso(literal[1] or literal[2]).at)
     return [at for at in dict.fromkeys(found) if at.year in _YEARS]
 

@@ -53,7 +53,7 @@ def _check_intervals(tokens: Iterable[Token]) -> None:
     for token in tokens:
         is_interval = token.token_type is TokenType.INTERVAL
         if is_interval and is_value_wanted:
-            raise QueryError(f"{_place(token)}: INTERVAL wants a text or a number, as in '1 day'")
+            raise QueryError(f"{_place(token)}: INTERVAL takes a text or a number, as in '1 day'")
         is_value_wanted = is_interval or (is_value_wanted and token.token_type in _BEFORE_VALUE)
 
 

@@ -32,7 +32,7 @@ _EXPLAIN = re.compile(
 )
 _WRITES = (exp.DML, exp.DDL, exp.Copy, exp.Command, exp.Into, exp.Set, exp.Drop, exp.Alter)
 _MAX_CHARACTERS = 20_000
-_ONE_SELECT = "want exactly one SELECT (or WITH … SELECT, or EXPLAIN of one)"
+_ONE_SELECT = "only one SELECT (or WITH … SELECT, or EXPLAIN of one) is allowed"
 # What other databases' people type to look round.
 _LOOKS = (TokenType.SHOW, TokenType.DESCRIBE, TokenType.DESC)
 _LOOK = "`zklake tables` lists tables and views, `zklake describe TABLE` says what its columns are"
@@ -54,7 +54,7 @@ _ODD = {
 # What may name a function; words of commands, too, when a bracket follows.
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.EXECUTE, TokenType.COMMAND, TokenType.LOAD)
 
-# It tells of syntax it does not know in a log of its own; the caller gets a QueryError.
+# It logs syntax that it does not know by itself; the caller gets a QueryError.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
@@ -63,7 +63,7 @@ class Checked(NamedTuple):
 
     sql: str
     names: list[str]
-    # Whether the answer is the engine's plan, which tells where the files lie.
+    # Whether the answer is the engine's plan, which shows where the files lie.
     is_plan: bool
 
 
@@ -89,7 +89,7 @@ def check_condition(text: str) -> None:
     # Each check of the whole query follows; this one keeps a condition from ending its brackets.
     statements = _parse(_blank_comments(text, _tokenize(text)))
     if len(statements) != 1 or not isinstance(statements[0], exp.Condition):
-        raise QueryError(f"{text!r} is no condition: want one such as \"topic = 'orders'\"")
+        raise QueryError(f"{text!r} is not a condition: use one such as \"topic = 'orders'\"")
 
 
 class Selected(NamedTuple):

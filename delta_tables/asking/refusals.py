@@ -39,10 +39,11 @@ _FILES = re.compile(r"(file_groups=\{\d+ groups?): \[.*?\]\}")
 _PARQUET = re.compile(r"[^\s\[\]{}()'\",]+\.parquet\b")
 _OUT_OF_MEMORY = ("Resources exhausted", "during the spilling process", "Failed to allocate")
 _SHOWN_CHARACTERS = 300
+_DESCRIBE = "`zklake describe TABLE` lists the columns of a table or view"
 
 
 def explain_failure(text: str, sql: str) -> str:
-    """A sentence without the names of layers, with the place in the query where it can be told."""
+    """A sentence without the names of layers, with the place in the query where it is known."""
     cause = _strip_layers(text)
     if column := _explain_column(cause, sql):
         return column
@@ -58,8 +59,8 @@ def explain_failure(text: str, sql: str) -> str:
 
 def _explain_column(cause: str, sql: str) -> str | None:
     if missing := _NO_FIELD.match(cause):
-        near = f"; did you mean {missing[3].rpartition('.')[2]}?" if missing[3] else ""
-        return f"{find_place(sql, missing[2])}no column {missing[2]!r}{near}"
+        near = f"did you mean {missing[3].rpartition('.')[2]}?" if missing[3] else _DESCRIBE
+        return f"{find_place(sql, missing[2])}no column {missing[2]!r}; {near}"
     if several := _AMBIGUOUS.match(cause):
         return f"several tables have {several[2]!r}: {_suggest_sources(several[2], sql)}"
     if alone := _NOT_GROUPED.search(cause):
@@ -106,5 +107,5 @@ def _strip_layers(text: str) -> str:
 
 def _move_place(said: str) -> str:
     place = _PLACE.search(said)
-    plain = _PLACE.sub("", said).replace("Expected: ", "want ").replace("found: ", "found ")
+    plain = _PLACE.sub("", said).replace("Expected: ", "expected ").replace("found: ", "found ")
     return f"line {place[1]}, column {place[2]}: {plain}" if place else plain

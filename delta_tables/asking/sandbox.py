@@ -48,7 +48,7 @@ def run_query(
     *,
     condition: str = "",
     cancellation: Cancellation | None = None,
-) -> Answer:
+) -> QueryAnswer:
     """Start a query; QueryError says why it may not run, or how it failed.
 
     `only`, which is trusted, are conditions by table: neither the query nor views see other rows.
@@ -60,13 +60,13 @@ def run_query(
     )
     process = _start_cell(lakes)
     try:
-        return Answer(process, question, cancellation or Cancellation())
+        return QueryAnswer(process, question, cancellation or Cancellation())
     except BaseException:
         stop_child(process)
         raise
 
 
-class Answer:
+class QueryAnswer:
     """The rows of a question, in batches as they come; left by `with`, its process is gone."""
 
     def __init__(
@@ -151,6 +151,6 @@ def _start_cell(lakes: Sequence[Lake]) -> subprocess.Popen[bytes]:
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
-    with contextlib.suppress(BrokenPipeError):  # it is dead: reading tells how it ended
+    with contextlib.suppress(BrokenPipeError):  # it is dead: reading shows how it ended
         pipe.write(data)
         pipe.close()

@@ -1,4 +1,4 @@
-"""How large a lake is and how far it has come, told by its Delta logs; rows are not read."""
+"""How large a lake is and how far it has come, by its Delta logs; rows are not read."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _CAUSE = (
 )
 
 
-class Wanted(NamedTuple):
+class RiseFilter(NamedTuple):
     """Which rises are asked about. Without a moment: of the last day, else of the hour before it.
 
     `rise`: the number of the rise to explain, the first in time being 1; None: the largest.
@@ -94,7 +94,7 @@ class SandboxAsker:
 
 def explain(
     lakes: Sequence[Lake],
-    wanted: Wanted,
+    wanted: RiseFilter,
     limits: Limits,
     cancellation: Cancellation | None = None,
 ) -> list[Explanation]:
@@ -102,7 +102,7 @@ def explain(
     return explain_by(SandboxAsker(lakes, limits, cancellation), wanted)
 
 
-def explain_by(asker: Asker, wanted: Wanted) -> list[Explanation]:
+def explain_by(asker: Asker, wanted: RiseFilter) -> list[Explanation]:
     """Every rise of a group, by coordinator, and the causes of each."""
     until = datetime.now(UTC) if wanted.at is None else wanted.at
     since = until - (_LATELY if wanted.at is None else _NEAR)
@@ -133,7 +133,7 @@ def _write_recent(since: datetime) -> str:
 def _explain_one(
     asker: Asker,
     found: tuple[Lake, str],
-    wanted: Wanted,
+    wanted: RiseFilter,
     span: tuple[datetime, datetime],
     rows: Sequence[Row],
 ) -> Explanation:

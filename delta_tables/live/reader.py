@@ -157,7 +157,7 @@ class _Process:
             timeout_s = max(timeout_s, _START_S)
         with ours:
             line = _Line(self, ours, cancellation, timeout_s)
-            with its, contextlib.suppress(OSError):  # it is dead: reading tells how it ended
+            with its, contextlib.suppress(OSError):  # it is dead: reading shows how it ended
                 socket.send_fds(self._control, [b"?"], [its.fileno()])
             with cancellation.stopping(line.hang_up):
                 line.send(msgspec.json.encode(question))

@@ -112,7 +112,7 @@ CONSUMER_MEMBERSHIP = Table(
         Column(
             "generation",
             "INT",
-            "kafka only: generation of the group in which this state began; null: not told",
+            "kafka only: generation of the group in which this state began; null: not known",
             constant(None),
         ),
         SESSION,

@@ -71,7 +71,7 @@ CONSUMPTION_PAUSES = Table(
         Column(
             "reason",
             "STRING",
-            "why something is null: gap (nobody saw all of it); no_log_end (no round told where "
+            "why something is null: gap (nobody saw all of it); no_log_end (no round gave where "
             "the log ended)",
         ),
         *VALIDITY_COLUMNS,

@@ -1,7 +1,7 @@
 """lag_rollups: how each partition's lag went, in buckets, for as long as anybody asks.
 
 Made from closed days of offset_lag (streaming/maintenance/rollups.py) by the view lag_history, so
-that a day tells the same before and after.
+that a day reads the same before and after.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ LOG_END_OFFSET = Column(
 LOG_ENDS = Table(
     name="log_ends",
     grain="One row per sampling round in which the log of one partition changed: what that round "
-    "told, and until when it held. After lag.full_hours, and in rounds with more changes than "
+    "found, and until when it held. After lag.full_hours, and in rounds with more changes than "
     "lag.points_per_round, one row a minute: its first values, and beside them its last.",
     folded="groups",
     columns=(
@@ -34,7 +34,7 @@ LOG_ENDS = Table(
             "why the offsets are not known, in Kafka's words (they are null then); OUT_OF_RANGE: "
             "what was said cannot be",
         ),
-        Column("sampled_at", "TIMESTAMP", "the sampling round that first told this log end"),
+        Column("sampled_at", "TIMESTAMP", "the sampling round that first found this log end"),
         Column("confirmed_at", "TIMESTAMP", "the last round in which this log end held"),
         *VALIDITY_COLUMNS,
         Column("log_start_offset_last", "BIGINT", "log_start_offset at the end of the row's time"),
@@ -44,7 +44,7 @@ LOG_ENDS = Table(
             "log_end_offset at the end of the row's time: another one only where several rounds "
             "are one row; null in rows of before zklake had it: as log_end_offset",
         ),
-        Column("sampled_at_last", "TIMESTAMP", "the round that first told log_end_offset_last"),
+        Column("sampled_at_last", "TIMESTAMP", "the round that first found log_end_offset_last"),
         Column("confirmed_at_last", "TIMESTAMP", "the last round in which that one held"),
     ),
     key=("cluster", "topic", "partition"),

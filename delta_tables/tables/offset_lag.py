@@ -10,7 +10,7 @@ from delta_tables.tables.log_ends import LOG_END_OFFSET, LOG_START_OFFSET, PARTI
 _REASON = (
     "why there is no lag: no_commit; no_offset (the commit says none, or could not be read); "
     "topic_gone; other_incarnation (the topic was created again after the commit); no_log_end "
-    "(no broker told it); or the error of log_ends. null: there is one"
+    "(no broker reported it); or the error of log_ends. null: there is one"
 )
 
 OFFSET_LAG = Table(

@@ -1,7 +1,7 @@
 -- Does every partition of a ZooKeeper group have the owner that Kafka's range assignment gives it?
 -- finding: ok; wrong_owner; unowned; zombie (the owner is not among the members); not_subscribed
 -- (owned, though no member asks for it); unknown (a subscription that cannot be read or matched).
--- Groups with partition.assignment.strategy=roundrobin, which ZooKeeper does not tell, look wrong.
+-- Groups with partition.assignment.strategy=roundrobin, which ZooKeeper does not store, look wrong.
 WITH members AS (
   SELECT cluster, group_id, member_id, pattern, subscription
   FROM consumer_membership
@@ -22,7 +22,7 @@ WITH members AS (
   FROM members
 ), regexes AS (
   -- Java's regexes, as far as they mean the same here: letters, dots, repetition, alternatives and
-  -- brackets (a letter stands for each, so that their form can be told). Others are not judged.
+  -- brackets (a letter stands for each, so that their form is seen). Others are not judged.
   SELECT cluster, pattern, wanted,
     CASE WHEN length(wanted) <= 1000 AND regexp_like(
       regexp_replace(

@@ -1,5 +1,5 @@
--- When did the controller change, from whom to whom, how long had it reigned, how long did nobody?
-WITH reigns AS (
+-- When did the controller change, from whom to whom, how long was that term, and how long was there no controller?
+WITH terms AS (
   SELECT *,
     lag(controller_id) OVER same AS former_id,
     lag(controller_epoch) OVER same AS former_epoch,
@@ -21,6 +21,6 @@ SELECT
   CAST(former_to_at - former_from_at AS BIGINT) / 1000 AS reigned_ms,
   CAST(valid_from_at - former_to_at AS BIGINT) / 1000 AS nobody_ms,
   kraft_controller_epoch > 0 AS is_kraft
-FROM reigns
+FROM terms
 WHERE former_id IS NOT NULL
   AND (former_id <> controller_id OR coalesce(former_epoch <> controller_epoch, false))

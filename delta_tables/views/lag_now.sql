@@ -1,5 +1,5 @@
 -- How far behind is each partition of each group now, by the last sampling round?
--- The open rows of offset_lag, with their newest numbers: a row tells what was known when it began,
+-- The open rows of offset_lag, with their newest numbers: a row holds what was known when it began,
 -- and beside it what came last. In a round with more changes than lag.points_per_round, and only
 -- then, lag_seconds_error, lag_quality, loss_at, other_offset and divergence may be a minute old.
 WITH newest AS (

@@ -1,5 +1,5 @@
 -- Where does the log of each partition start and end now, by the last sampling round?
--- The open rows of log_ends, with their newest offsets: a row tells those it began with, and beside
+-- The open rows of log_ends, with their newest offsets: a row holds those it began with, and beside
 -- them what came last.
 SELECT
   cluster,

@@ -1,12 +1,12 @@
 -- How far is the move to KRaft, may it go on or back, and what stands in its way?
 -- One row per check, as far as ZooKeeper shows it: verdict is ok, warning, blocked (do not go on),
--- or unknown (ZooKeeper does not tell). Every row of a cluster has its phase: not_begun, preparing,
+-- or unknown (ZooKeeper does not show it). Every row of a cluster has its phase: not_begun, preparing,
 -- copying, dual_write, stalled, finalised, rolling_back, rolled_back_leftover, rolled_back, unknown.
 -- evidence: up to ten rows behind the verdict, by table and valid_from_seq. Silence is counted up to
 -- now: of a lake that is behind, it says nothing.
-WITH reigns AS (
+WITH terms AS (
   SELECT cluster, controller_id, kraft_controller_epoch, is_known, valid_from_seq, valid_from_at,
-    -- A reign keeps the epoch that it began with; what was written later, also by hand, is here.
+    -- A term keeps the epoch that it began with; what was written later, also by hand, is here.
     coalesce(CAST(regexp_match(fold_state, '"epoch":([0-9]+)')[1] AS INT), controller_epoch)
       AS epoch,
     row_number() OVER (PARTITION BY cluster ORDER BY valid_from_seq DESC) AS back
@@ -22,7 +22,7 @@ WITH reigns AS (
     last_value(kraft_controller_epoch ORDER BY valid_from_seq)
       FILTER (WHERE controller_id IS NOT NULL) AS last_kraft_epoch,
     max(valid_from_seq) FILTER (WHERE kraft_controller_epoch > 0) AS kraft_seq
-  FROM reigns
+  FROM terms
   GROUP BY cluster
 ), migrations AS (
   SELECT cluster, kraft_controller_epoch, kraft_metadata_offset, is_known, valid_from_seq,
@@ -173,7 +173,7 @@ WITH reigns AS (
   LEFT JOIN migrations ON migrations.cluster = holders.cluster
   LEFT JOIN epochs ON epochs.cluster = holders.cluster
   LEFT JOIN registered ON registered.cluster = holders.cluster
-), told AS (
+), phases AS (
   -- The znodes behind phase, rollback and leftover, as evidence; null where there is none.
   SELECT *,
     phase IN ('copying', 'dual_write', 'stalled', 'rolling_back') AS is_under_way,
@@ -233,7 +233,7 @@ WITH reigns AS (
       WHEN 'rolled_back_leftover' THEN 'See the check leftover.'
     END AS action,
     CASE WHEN migration_seq IS NULL THEN [held] ELSE [held, migrating] END AS evidence
-  FROM told
+  FROM phases
   UNION ALL
   SELECT cluster, phase, 2, 'rollback',
     CASE
@@ -270,7 +270,7 @@ WITH reigns AS (
     array_concat(
       CASE WHEN migration_seq IS NULL THEN [held] ELSE [held, migrating] END,
       CASE WHEN partition_seq IS NULL THEN [] ELSE [decided] END)
-  FROM told
+  FROM phases
   UNION ALL
   SELECT cluster, phase, 3, 'leftover',
     CASE
@@ -296,9 +296,9 @@ WITH reigns AS (
         ' and format the KRaft controllers anew before the next attempt.')
     END,
     CASE WHEN migration_seq IS NULL THEN [held] ELSE [held, migrating] END
-  FROM told
+  FROM phases
   UNION ALL
-  SELECT told.cluster, phase, 4, 'groups',
+  SELECT phases.cluster, phase, 4, 'groups',
     CASE WHEN grouped.live > 0 THEN 'blocked' WHEN grouped.groups > 0 THEN 'warning' ELSE 'ok' END,
     CASE WHEN grouped.groups IS NULL THEN 'No consumer group keeps anything in ZooKeeper.'
       ELSE concat(
@@ -311,10 +311,10 @@ WITH reigns AS (
       WHEN grouped.groups > 0
         THEN 'Nobody uses them: copy the offsets you still need, they are not migrated.' END,
     array_slice(grouped.evidence, 1, 10)
-  FROM told
-  LEFT JOIN grouped ON grouped.cluster = told.cluster
+  FROM phases
+  LEFT JOIN grouped ON grouped.cluster = phases.cluster
   UNION ALL
-  SELECT told.cluster, phase, 5, 'brokers',
+  SELECT phases.cluster, phase, 5, 'brokers',
     CASE WHEN flapping.away + flapping.flapping > 0 THEN 'warning' ELSE 'ok' END,
     CASE WHEN flapping.away + flapping.flapping > 0 THEN concat(
         'In the last day ', flapping.away, ' left and did not return, ', flapping.flapping,
@@ -323,10 +323,10 @@ WITH reigns AS (
     CASE WHEN flapping.away + flapping.flapping > 0
       THEN 'Make the brokers'' sessions stable first: each step of the move restarts every broker.' END,
     array_slice(flapping.evidence, 1, 10)
-  FROM told
-  LEFT JOIN flapping ON flapping.cluster = told.cluster
+  FROM phases
+  LEFT JOIN flapping ON flapping.cluster = phases.cluster
   UNION ALL
-  SELECT told.cluster, phase, 6, 'partitions',
+  SELECT phases.cluster, phase, 6, 'partitions',
     CASE WHEN replicated.offline > 0 THEN 'blocked' WHEN replicated.under_replicated > 0 THEN 'warning'
       ELSE 'ok' END,
     CASE WHEN replicated.cluster IS NULL THEN 'Every partition has a leader and all its replicas in sync.'
@@ -335,8 +335,8 @@ WITH reigns AS (
     CASE WHEN replicated.cluster IS NOT NULL
       THEN 'Wait until every replica is in sync: the next restart of a broker may take the last one.' END,
     array_slice(replicated.evidence, 1, 10)
-  FROM told
-  LEFT JOIN replicated ON replicated.cluster = told.cluster
+  FROM phases
+  LEFT JOIN replicated ON replicated.cluster = phases.cluster
   UNION ALL
   SELECT cluster, phase, 7, 'registrations',
     CASE
@@ -369,7 +369,7 @@ WITH reigns AS (
         THEN 'Check by hand that every broker runs 3.9 with inter.broker.protocol.version=3.9.'
     END,
     array_slice(registrations, 1, 10)
-  FROM told
+  FROM phases
 )
 SELECT
   checks.cluster,

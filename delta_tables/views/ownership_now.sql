@@ -1,6 +1,6 @@
 -- Who owns each partition of each group now, since when, how far behind, and who owns nothing?
 -- A partition without an owner has a row too, if a member names its topic or the group owns another
--- partition of it; of topics that only a wildcard takes in, and nobody owns any of, conformance tells.
+-- partition of it; of topics that only a wildcard takes in, and nobody owns any of, conformance knows.
 -- is_member false: the owner is not among the members.
 WITH owners AS (
   SELECT * FROM ownership_history WHERE is_open AND broker_id IS NULL

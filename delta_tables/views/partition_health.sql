@@ -11,7 +11,7 @@ SELECT
   -- No leader, or one that is not registered; null where nobody could read who leads. While a
   -- cluster migrates to KRaft, brokers leave ZooKeeper and serve on: then only -1 counts.
   state.leader = -1
-    OR (state.leader IS NOT NULL AND leader.broker_id IS NULL AND NOT coalesce(reign.is_kraft, false))
+    OR (state.leader IS NOT NULL AND leader.broker_id IS NULL AND NOT coalesce(term.is_kraft, false))
     AS is_offline,
   array_length(state.isr) < array_length(assigned.replicas) AS is_under_replicated,
   state.leader = assigned.replicas[1] AS is_preferred_leader,
@@ -40,6 +40,6 @@ LEFT JOIN (
   ON deletion.cluster = state.cluster AND deletion.topic = state.topic
 LEFT JOIN (
   SELECT cluster, kraft_controller_epoch > 0 AS is_kraft FROM controller WHERE is_open
-) AS reign
-  ON reign.cluster = state.cluster
+) AS term
+  ON term.cluster = state.cluster
 WHERE state.is_open

@@ -7,7 +7,7 @@
 -- peak_lag is the highest lag that pages show in that time, commits that are due included.
 -- source_table and source_seq name a row behind: its valid_from_seq.
 WITH points AS (
-  -- Rows of before zklake counted points told the last sample of a minute, dated to its first.
+  -- Rows from before zklake counted points hold the last sample of a minute, dated to its first.
   SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq AS seq,
     date_part('epoch', CASE WHEN points IS NULL THEN sampled_at ELSE valid_from_at END) AS at,
     date_part('epoch', CASE WHEN points > 1 THEN valid_from_at ELSE sampled_at END) AS held_until,

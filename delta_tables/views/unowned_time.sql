@@ -1,6 +1,6 @@
 -- When did a partition of a group have no owner, for how long, and who had it before and after?
 -- nobody_ms: the part of it in which no member of the group read the topic (a wildcard, and what is
--- not known, may take it in). Open holes count up to now. A group that was too large to be told has
+-- not known, may take it in). Open holes count up to now. A group that was too large for a record has
 -- owners all the same: that is no hole.
 WITH readers AS (
   SELECT members.cluster, members.coordinator, members.group_id, topics.topic,

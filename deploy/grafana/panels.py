@@ -70,7 +70,7 @@ def draw(title: str, says: str, *queries: Query, unit: str = "short", width: int
     return Panel(title, says, queries, "timeseries", unit, width, height=8)
 
 
-def tell(
+def stat(
     title: str,
     says: str,
     *queries: Query,

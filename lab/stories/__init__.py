@@ -1,9 +1,9 @@
-"""Scripted histories of a real cluster, each with its ground truth; docs/stories.md tells them."""
+"""Scripted histories of a real cluster, each with its ground truth; see docs/stories.md."""
 
 from __future__ import annotations
 
 from lab.stories.catalog import STORIES, find_story
-from lab.stories.telling import BROKER_SETTINGS, tell_all, tell_story
+from lab.stories.running import BROKER_SETTINGS, run_all, run_story
 from lab.stories.truth import Fact, read_truth
 
 __all__ = [
@@ -12,6 +12,6 @@ __all__ = [
     "Fact",
     "find_story",
     "read_truth",
-    "tell_all",
-    "tell_story",
+    "run_all",
+    "run_story",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from lab.stories.patience import Sight
+from lab.stories.patience import Observed
 from lab.stories.step import Act, Fields, Look
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class BrokerAct(Act):
 
     broker: Who
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {}
 
 
@@ -83,11 +83,11 @@ class BrokersAre(Look):
 
     fact: ClassVar[str] = "brokers_are"
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata = stage.ask_metadata()
         if metadata is None or set(metadata.brokers) != stage.list_living_brokers():
             return None
-        return Sight({"broker_ids": sorted(metadata.brokers)})
+        return Observed({"broker_ids": sorted(metadata.brokers)})
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class ControllerIs(Look):
 
     fact: ClassVar[str] = "controller_is"
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata, epoch = stage.ask_metadata(), stage.read("/controller_epoch")
         node = stage.read_json("/controller")
         if metadata is None or epoch is None or node is None:
@@ -104,7 +104,7 @@ class ControllerIs(Look):
         # After a change of controller a broker names the former one for a moment.
         if metadata.controller_id != node["brokerid"]:
             return None
-        return Sight(
+        return Observed(
             {"controller_id": metadata.controller_id, "controller_epoch": int(epoch.data)},
             epoch.stat.version,
         )

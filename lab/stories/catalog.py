@@ -1,4 +1,4 @@
-"""Every story there is, in the order in which all of them are told."""
+"""Every story there is, in the order in which all of them run."""
 
 from __future__ import annotations
 

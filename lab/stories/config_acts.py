@@ -15,16 +15,16 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from lab.stories.patience import Sight
+from lab.stories.patience import Observed
 from lab.stories.raw_requests import alter_quotas
 from lab.stories.step import Act, Fields, Look
 from lab.stories.topic_acts import Way
 
 if TYPE_CHECKING:
-    from lab.stories.stage import Reading, Stage
+    from lab.stories.stage import Stage, ZnodeReading
 
 EntityType = Literal["topics", "brokers", "clients"]
-# By key; of an override that goes, and of a secret, there is no value to tell.
+# By key; of an override that goes, and of a secret, there is no value to show.
 Values = tuple[tuple[str, str | None], ...]
 # Brokers keep these encrypted.
 SECRET = ".password"  # noqa: S105
@@ -87,21 +87,21 @@ class AlterConfig(Act):
             for key, value in self.changes
         )
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         about = {"entity_type": self.entity_type, "entity": self.entity}
         return {**about, "changes": dict(self.changes), "by": self.by}
 
 
 @dataclass(frozen=True)
 class ConfigIs(Look):
-    """All overrides of one entity, as a broker tells them; of quotas no client can ask."""
+    """All overrides of one entity, as a broker returns them; of quotas no client can ask."""
 
     fact: ClassVar[str] = "config_is"
     entity_type: EntityType
     entity: str
     config: Values
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         reading = stage.read(f"/config/{self.entity_type}/{self.entity}")
         if self.entity_type == "clients":
             seen: dict[str, str | None] | None = dict(_read_config(reading))
@@ -109,8 +109,8 @@ class ConfigIs(Look):
             seen = self._ask_broker(stage)
         if seen != dict(self.config):
             return None
-        told = {"entity_type": self.entity_type, "entity": self.entity, "config": seen}
-        return Sight(told, reading.stat.version if reading else None)
+        fields = {"entity_type": self.entity_type, "entity": self.entity, "config": seen}
+        return Observed(fields, reading.stat.version if reading else None)
 
     def _ask_broker(self, stage: Stage) -> dict[str, str | None] | None:
         resource = ConfigResource(_RESOURCES[self.entity_type], self.entity)
@@ -129,7 +129,7 @@ def _choose_operation(value: str | None) -> AlterConfigOpType:
     return AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
 
 
-def _read_config(reading: Reading | None) -> dict[str, str]:
+def _read_config(reading: ZnodeReading | None) -> dict[str, str]:
     """The overrides; none where the znode is not there."""
     if reading is None or not reading.data:
         return {}

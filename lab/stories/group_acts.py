@@ -43,7 +43,7 @@ class MemberAct(Act):
         """Where it stands while it lives."""
         return f"/consumers/{self.group}/ids/{self.member_id}"
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"group": self.group, "member_id": self.member_id}
 
 
@@ -166,6 +166,6 @@ class RewindOffsets(Act):
             stage.zookeeper.set(path, str(offset).encode())
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         offsets = dict(enumerate(self.offsets))
         return {"group": self.group, "topic": self.topic, "offsets": offsets}

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from lab.stories.group_acts import name_member
-from lab.stories.patience import Sight
+from lab.stories.patience import Observed
 from lab.stories.step import Look
 from lab.zookeeper_consumer.group import expect_owners
 
 if TYPE_CHECKING:
-    from lab.stories.stage import Reading, Stage
+    from lab.stories.stage import Stage, ZnodeReading
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class OwnersAre(Look):
     topic: str
     members: tuple[str, ...]
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         member_ids = stage.list_children(f"/consumers/{self.group}/ids")
         if member_ids != sorted(name_member(self.group, member) for member in self.members):
             return None
@@ -33,8 +33,8 @@ class OwnersAre(Look):
             return None
         # The same owner again is a new tenure: only the czxid shows it.
         tenures = {partition: one.stat.czxid for partition, one in read.items()}
-        told = {"group": self.group, "topic": self.topic, "members": member_ids, "owners": owners}
-        return Sight(told, tenures)
+        fields = {"group": self.group, "topic": self.topic, "members": member_ids, "owners": owners}
+        return Observed(fields, tenures)
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class OffsetsAre(Look):
     topic: str
     offsets: tuple[int, ...]
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         read = _read_partitions(stage, _name_offsets(self.group, self.topic))
         offsets = {partition: int(one.data) for partition, one in read.items()}
         if offsets != dict(enumerate(self.offsets)):
             return None
-        told = {"group": self.group, "topic": self.topic, "offsets": offsets}
-        return Sight(told, {partition: one.stat.version for partition, one in read.items()})
+        fields = {"group": self.group, "topic": self.topic, "offsets": offsets}
+        return Observed(fields, {partition: one.stat.version for partition, one in read.items()})
 
 
 def read_offsets(stage: Stage, group: str, topic: str) -> dict[int, int]:
@@ -65,7 +65,7 @@ def _name_offsets(group: str, topic: str) -> str:
     return f"/consumers/{group}/offsets/{topic}"
 
 
-def _read_partitions(stage: Stage, path: str) -> dict[int, Reading]:
+def _read_partitions(stage: Stage, path: str) -> dict[int, ZnodeReading]:
     names = stage.list_children(path)
     readings = {int(name): stage.read(f"{path}/{name}") for name in names}
     return {partition: one for partition, one in readings.items() if one is not None}

@@ -50,9 +50,9 @@ class ClaimPartitions(MemberAct):
             client.create(f"{parent}/{partition}", f"{self.member_id}-0".encode(), ephemeral=True)
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
-        told = {"topic": self.topic, "partitions": self.partitions}
-        return {**super().tell_fields(), **told}
+    def list_fields(self) -> dict[str, Any]:
+        fields = {"topic": self.topic, "partitions": self.partitions}
+        return {**super().list_fields(), **fields}
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class EndImpostor(MemberAct):
         client.close()
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
-        told = {"topic": self.topic, "partitions": self.partitions}
-        return {**super().tell_fields(), **told}
+    def list_fields(self) -> dict[str, Any]:
+        fields = {"topic": self.topic, "partitions": self.partitions}
+        return {**super().list_fields(), **fields}
 
 
 def _name_owners(act: ClaimPartitions) -> str:

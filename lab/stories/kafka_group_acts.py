@@ -16,7 +16,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import ConsumerGroupDescription
 
 from lab.kafka_consumer import KafkaMember
-from lab.stories.patience import Sight
+from lab.stories.patience import Observed
 from lab.stories.step import Act, Fields, Look
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class KafkaMemberAct(Act):
     group: str
     client_id: str
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"group": self.group, "client_id": self.client_id}
 
     def find_member_id(self, stage: Stage) -> str:
@@ -154,7 +154,7 @@ class CommitToKafka(Act):
         stage.admin.alter_consumer_group_offsets([wanted])[self.group].result(_ADMIN_S)
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         offsets = dict(enumerate(self.offsets))
         return {"group": self.group, "topic": self.topic, "offsets": offsets}
 
@@ -178,7 +178,7 @@ class KafkaOwnersAre(Look):
     partitions: int
     client_ids: tuple[str, ...]
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         group = describe_group(stage, self.group)
         members = _find_members(group)
         if group is None or sorted(members) != sorted(self.client_ids):
@@ -191,8 +191,8 @@ class KafkaOwnersAre(Look):
         ranged = assign_by_range(self.partitions, self.client_ids)
         if owners != {partition: members[client] for partition, client in ranged.items()}:
             return None
-        told = {"group": self.group, "topic": self.topic, "members": sorted(members.values())}
-        return Sight({**told, "owners": dict(sorted(owners.items()))})
+        fields = {"group": self.group, "topic": self.topic, "members": sorted(members.values())}
+        return Observed({**fields, "owners": dict(sorted(owners.items()))})
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class KafkaOffsetsAre(Look):
     topic: str
     offsets: tuple[int, ...]
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         try:
             offsets = read_kafka_offsets(stage, self.group, self.topic)
         except KafkaException as error:
@@ -212,4 +212,4 @@ class KafkaOffsetsAre(Look):
             return None
         if offsets != dict(enumerate(self.offsets)):
             return None
-        return Sight({"group": self.group, "topic": self.topic, "offsets": offsets})
+        return Observed({"group": self.group, "topic": self.topic, "offsets": offsets})

@@ -10,7 +10,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from lab.stories.group_looks import read_offsets
 from lab.stories.kafka_group_acts import read_kafka_offsets
-from lab.stories.patience import STILLNESS_S, Sight
+from lab.stories.patience import STILLNESS_S, Observed
 from lab.stories.step import Look
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class LagIs(Look):
     def still_s(self) -> float:
         return self.for_s
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         try:
             if self.coordinator == "kafka":
                 committed = read_kafka_offsets(stage, self.group, self.topic)
@@ -57,8 +57,8 @@ class LagIs(Look):
             lag |= {p: None for p in lag if self.lag[p : p + 1] == (None,)}
             if lag != dict(enumerate(self.lag)):
                 return None
-        told = {"group": self.group, "coordinator": self.coordinator, "topic": self.topic}
-        return Sight({**told, "committed": committed, "ends": ends, "lag": lag})
+        fields = {"group": self.group, "coordinator": self.coordinator, "topic": self.topic}
+        return Observed({**fields, "committed": committed, "ends": ends, "lag": lag})
 
 
 def _read_ends(stage: Stage, topic: str, partitions: list[int]) -> dict[int, int]:

@@ -12,13 +12,13 @@ from zklake.errors import LabError
 
 T = TypeVar("T")
 _POLL_S = 0.05
-# A state is told only when nothing of it moved for so long.
+# A state is recorded only when nothing of it moved for so long.
 STILLNESS_S = 0.25
 # A transaction bears the time it was prepared, a moment before anyone can read it.
 _AFTERGLOW_S = 0.05
 
 
-class Sight(NamedTuple):
+class Observed(NamedTuple):
     """One look at the cluster: the fields of a fact, and what shows that nothing moved since."""
 
     fields: dict[str, Any]
@@ -33,7 +33,7 @@ class Still(NamedTuple):
     to_ms: int
 
 
-class Patience:
+class StoryTimeouts:
     """So many seconds for each thing that must come true; `logs` is where to look when it fails."""
 
     def __init__(self, timeout_s: float, logs: Path) -> None:
@@ -50,7 +50,7 @@ class Patience:
         return answer
 
     def wait_for_stillness(
-        self, look: Callable[[], Sight | None], what: str, still_s: float = STILLNESS_S
+        self, look: Callable[[], Observed | None], what: str, still_s: float = STILLNESS_S
     ) -> Still:
         """Look until two sights, `still_s` apart, are the same: it held in between."""
         deadline = time.monotonic() + self.timeout_s

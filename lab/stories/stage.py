@@ -1,4 +1,4 @@
-"""Where a story is told: one cluster, its clients, its consumers, and the truth being written.
+"""Where a story runs: one cluster, its clients, its consumers, and the truth being written.
 
 Knows how to ask; what a story does and what must then hold stands in the acts and the looks.
 """
@@ -19,14 +19,14 @@ from kazoo.protocol.states import ZnodeStat
 from lab.cluster import Cluster
 from lab.kafka import KafkaBroker
 from lab.kafka_consumer import KafkaMember
-from lab.stories.patience import Patience
+from lab.stories.patience import StoryTimeouts
 from lab.stories.truth import Fact, Truth
 from lab.zookeeper_consumer.process import ConsumerProcess
 from zklake.errors import LabError
 from zklake.supervision.startable import Startable
 
 
-class Reading(NamedTuple):
+class ZnodeReading(NamedTuple):
     """One znode as it was read."""
 
     data: bytes
@@ -34,7 +34,7 @@ class Reading(NamedTuple):
 
 
 class Stage(Startable):
-    """One story's means: `with Stage(…) as stage: story.tell(stage)`."""
+    """One story's means: `with Stage(…) as stage: story.run(stage)`."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Stage(Startable):
         self.seed = seed
         self.say = say
         self.truth = Truth(story, seed, on_truth)
-        self.patience = Patience(timeout_s, cluster.logs)
+        self.patience = StoryTimeouts(timeout_s, cluster.logs)
         self.zookeeper = KazooClient(cluster.zookeeper_connect)
         self.renew_admin()
         self.members: dict[str, ConsumerProcess] = {}
@@ -92,13 +92,13 @@ class Stage(Startable):
         """How long that is at the stage's speed."""
         return round(ms / self._speed)
 
-    def read(self, path: str) -> Reading | None:
+    def read(self, path: str) -> ZnodeReading | None:
         """One znode; None when it is not there."""
         try:
             data, stat = self.zookeeper.retry(self.zookeeper.get, path)
         except NoNodeError:
             return None
-        return Reading(data or b"", stat)
+        return ZnodeReading(data or b"", stat)
 
     def read_json(self, path: str) -> Any:
         """One znode's JSON; None when it is not there, or empty."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import STILLNESS_S, Sight
+from lab.stories.patience import STILLNESS_S, Observed
 from lab.stories.truth import now_ms
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ class Act(Step):
     def take(self, stage: Stage) -> None:
         from_ms = now_ms()
         learnt = self.perform(stage)
-        stage.truth.record("act", self.fact, from_ms, now_ms(), {**self.tell_fields(), **learnt})
+        stage.truth.record("act", self.fact, from_ms, now_ms(), {**self.list_fields(), **learnt})
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         """What the plan already says of it."""
         return asdict(self)
 
@@ -55,7 +55,7 @@ class Look(Step):
     fact: ClassVar[str]
 
     @abstractmethod
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         """What is seen; None while it is not what the plan says must hold."""
 
     @property

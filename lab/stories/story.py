@@ -36,7 +36,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Story:
-    """What `zklake lab story NAME` tells."""
+    """What `zklake lab story NAME` runs."""
 
     name: str
     sentence: str
@@ -48,7 +48,7 @@ class Story:
         cast = Cast(prefix, tuple(range(brokers)), Random(prefix))  # noqa: S311
         return tuple(self.script(cast))
 
-    def tell(self, stage: Stage) -> None:
+    def run(self, stage: Stage) -> None:
         """Take every step on the stage."""
         for step in self.plan(stage.seed, len(stage.cluster.brokers)):
             stage.say(f"{self.name}: {step}")

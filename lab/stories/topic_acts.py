@@ -41,7 +41,7 @@ class CreateTopic(Act):
         _wait_for_states(stage, self.topic, len(self.replicas))
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"topic": self.topic, "replicas": dict(enumerate(self.replicas))}
 
 
@@ -62,7 +62,7 @@ class AddPartitions(Act):
         _wait_for_states(stage, self.topic, count)
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"topic": self.topic, "replicas": dict(enumerate(self.replicas, self.first))}
 
 
@@ -158,7 +158,7 @@ class Produce(Act):
             raise LabError(f"{left} messages to {self.topic} were not acknowledged")
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"topic": self.topic, "counts": dict(enumerate(self.counts))}
 
 
@@ -175,7 +175,7 @@ class ProduceSteadily(Act):
         produce(stage.cluster.bootstrap, self.topic, self.count, self.rate)
         return {}
 
-    def tell_fields(self) -> dict[str, Any]:
+    def list_fields(self) -> dict[str, Any]:
         return {"topic": self.topic, "counts": {0: self.count}}
 
 

@@ -1,11 +1,11 @@
-"""What must hold of topics, as the brokers' metadata tells it; ZooKeeper only says if it moved."""
+"""What must hold of topics, by the brokers' metadata; ZooKeeper only says if it moved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lab.stories.patience import STILLNESS_S, Sight
+from lab.stories.patience import STILLNESS_S, Observed
 from lab.stories.step import Look
 from lab.stories.topic_acts import Placement
 
@@ -24,7 +24,7 @@ class LeadersAre(Look):
     replicas: Placement
     preferred: bool = False
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata = stage.ask_metadata()
         topic = metadata.topics.get(self.topic) if metadata else None
         if topic is None or sorted(topic.partitions) != list(range(len(self.replicas))):
@@ -32,8 +32,8 @@ class LeadersAre(Look):
         living = stage.list_living_brokers()
         if not all(self._is_settled(one, living) for one in topic.partitions.values()):
             return None
-        told = {one.id: _describe(one) for one in topic.partitions.values()}
-        return Sight({"topic": self.topic, "partitions": told}, self._read_versions(stage))
+        partitions = {one.id: _describe(one) for one in topic.partitions.values()}
+        return Observed({"topic": self.topic, "partitions": partitions}, self._read_versions(stage))
 
     def _read_versions(self, stage: Stage) -> list[int]:
         """The states' versions: brokers may lag behind what ZooKeeper has."""
@@ -70,8 +70,8 @@ class TopicIsGone(Look):
     def still_s(self) -> float:
         return self.for_s
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         metadata = stage.ask_metadata()
         if metadata is None or self.topic in metadata.topics:
             return None
-        return Sight({"topic": self.topic})
+        return Observed({"topic": self.topic})

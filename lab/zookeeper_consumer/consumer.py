@@ -18,7 +18,7 @@ from lab.zookeeper_consumer.inbox import Inbox, News
 from lab.zookeeper_consumer.options import ConsumerOptions
 from lab.zookeeper_consumer.rebalance import Rebalance
 from lab.zookeeper_consumer.registration import encode_registration, name_member
-from lab.zookeeper_consumer.reports import Reporter, Tell
+from lab.zookeeper_consumer.reports import OnReport, Reporter
 from lab.zookeeper_consumer.session import build_client, close_client, find_session_id, start_client
 from lab.zookeeper_consumer.subscription import match_topics
 from lab.zookeeper_consumer.watches import Watches
@@ -32,11 +32,11 @@ _FETCHING_S, _IDLE_S = 0.02, 0.2
 class ZooKeeperConsumer:
     """`run()` it on a thread or in a process of its own; `ask_to_stop()` from anywhere."""
 
-    def __init__(self, options: ConsumerOptions, tell: Tell) -> None:
-        """Connects to nobody yet. `tell` gets a report of everything that happens."""
+    def __init__(self, options: ConsumerOptions, on_report: OnReport) -> None:
+        """Connects to nobody yet. `on_report` gets a report of everything that happens."""
         self.member_id = name_member(options.group, options.member_suffix)
         self._options = options
-        self._reporter = Reporter(tell)
+        self._reporter = Reporter(on_report)
         self._stopping = Event()
         self._inbox = Inbox()
         self._client = build_client(options.zookeeper, options.session_timeout_ms)

@@ -40,7 +40,7 @@ class Fetching:
         self._reporter = reporter
         self._kafka: Any = None
         self._is_fetching = False
-        self._told: set[str] = set()
+        self._complaints: set[str] = set()
         self._pace = Pace(rate, time.monotonic())
 
     @property
@@ -68,7 +68,7 @@ class Fetching:
     def start(self, wanted: Iterable[Partition], committed: Mapping[Partition, int]) -> None:
         """Read on from the committed offsets, and by the reset policy where there are none."""
         partitions = list(wanted)
-        self._told.clear()
+        self._complaints.clear()
         self.positions = {one: committed[one] for one in partitions if one in committed}
         self._look_up([one for one in partitions if one not in committed])
         logical = _LOGICAL[self._reset]
@@ -123,6 +123,6 @@ class Fetching:
             self.positions[one] = ends[0] if self._reset == "smallest" else ends[1]
 
     def _complain(self, why: str) -> None:
-        if why not in self._told:
-            self._told.add(why)
+        if why not in self._complaints:
+            self._complaints.add(why)
             self._reporter.say("fetch_error", why=why)

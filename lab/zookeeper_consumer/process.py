@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.server import Place
+from lab.server import WorkDirectory
 from lab.zookeeper_consumer.registration import name_suffix
 from lab.zookeeper_consumer.subscription import build_subscription, list_thread_ids
 from zklake.errors import LabError
@@ -50,7 +50,7 @@ class ConsumerProcess(RestartableProcess, Startable):
         suffix = member_suffix or name_suffix()
         self.member_id = f"{group}_{suffix}"
         self.thread_ids = list_thread_ids(self.member_id, streams)
-        self._place = Place(log_file.parent if log_file else None)
+        self._place = WorkDirectory(log_file.parent if log_file else None)
         super().__init__(self.member_id, log_file or self._place.path / "consumer.log")
         self._seen_before = 0
         options: dict[str, str | float | None] = {

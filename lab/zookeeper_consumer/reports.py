@@ -32,19 +32,19 @@ EVENTS = (
     "stopped",
 )
 
-Tell = Callable[[Report], None]
+OnReport = Callable[[Report], None]
 
 
 class Reporter:
     """Stamps what happens and hands it on."""
 
-    def __init__(self, tell: Tell) -> None:
-        """`tell` is called on the consumer's own thread."""
-        self._tell = tell
+    def __init__(self, on_report: OnReport) -> None:
+        """`on_report` is called on the consumer's own thread."""
+        self._on_report = on_report
 
     def say(self, event: str, **details: Any) -> None:
         """Report one thing."""
-        self._tell(Report(int(time.time() * 1000), event, details))
+        self._on_report(Report(int(time.time() * 1000), event, details))
 
 
 def format_json(report: Report) -> str:

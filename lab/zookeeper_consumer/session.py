@@ -13,7 +13,7 @@ from kazoo.retry import KazooRetry
 
 from zklake.errors import ZooKeeperError
 
-# kazoo tells of every attempt to connect.
+# kazoo logs every attempt to connect.
 _silent = logging.getLogger("lab.kazoo")
 _silent.setLevel(logging.CRITICAL + 1)
 

@@ -21,7 +21,7 @@ from streaming.erasure.tables import count_rows, forget_past, mask_table
 from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.lease import hold_lease
-from streaming.lake.progress import Progress, read_progress
+from streaming.lake.progress import LakeProgress, read_progress
 from streaming.rebuild import check_names, rebuild, refuse_ahead
 from zklake.errors import LakeError, LogError
 from zklake.events.topics import name_topics
@@ -32,7 +32,7 @@ PENDING = "_zklake_erase.pending"
 
 
 @dataclass(frozen=True)
-class Step:
+class EraseStep:
     """What was found or done in one place."""
 
     place: str
@@ -69,19 +69,19 @@ class Erasure:
         """Where the tables of the cluster lie."""
         return f"{self.lake.rstrip('/')}/{self.cluster}"
 
-    def survey(self) -> Iterator[Step]:
+    def survey(self) -> Iterator[EraseStep]:
         """What there is to erase; changes nothing."""
         self._refuse_nothing()
         for found in self._find_records():
-            yield Step(f"topic {found.topic}", "records", found.count)
+            yield EraseStep(f"topic {found.topic}", "records", found.count)
         for name, delta in reading.open_tables(self.lake, self.cluster).items():
             if count := count_rows(delta, TABLE_BY_NAME[name], self.secrets):
-                yield Step(f"table {name}", "rows", count)
+                yield EraseStep(f"table {name}", "rows", count)
         count = sum(1 for _ in find_files(self.directory, self.secrets))
-        yield Step(f"files below {self.directory}", "files", count)
+        yield EraseStep(f"files below {self.directory}", "files", count)
         yield from self._look_beside()
 
-    def erase(self) -> Iterator[Step]:
+    def erase(self) -> Iterator[EraseStep]:
         """Do it; refuses before anything is changed where it could not be done to its end."""
         self._refuse_nothing()
         with hold_lease(self.lake, self.cluster):
@@ -108,7 +108,7 @@ class Erasure:
             for topic in self.log.topics:
                 yield self.log.find(topic, self.secrets)
 
-    def _plan_cut(self, progress: Progress) -> Cut:
+    def _plan_cut(self, progress: LakeProgress) -> Cut:
         """Refuse what would lose history."""
         if self.log is None:
             return Cut()
@@ -136,12 +136,12 @@ class Erasure:
             )
         return Cut(frame[0], events.count, bool(tree.count))
 
-    def _refuse_cut_off(self, progress: Progress) -> None:
+    def _refuse_cut_off(self, progress: LakeProgress) -> None:
         if progress.log_id is not None:
             lake = Lake(self.lake, self.cluster)
             refuse_ahead(lake, check_names(()), progress.log_id, progress.seq)
 
-    def _mask(self) -> Iterator[Step]:
+    def _mask(self) -> Iterator[EraseStep]:
         tables = reading.open_tables(self.lake, self.cluster)
         files, root = open_directory(self.directory)
 
@@ -151,9 +151,9 @@ class Erasure:
 
         for name, delta in tables.items():
             if count := mask_table(delta, TABLE_BY_NAME[name], self.secrets, announce):
-                yield Step(f"table {name}", "rows masked", count)
+                yield EraseStep(f"table {name}", "rows masked", count)
 
-    def _rebuild(self) -> Iterator[Step]:
+    def _rebuild(self) -> Iterator[EraseStep]:
         files, root = open_directory(self.directory)
         pending = f"{root}/{PENDING}"
         if files.get_file_info(pending).type != pyarrow.fs.FileType.File:
@@ -162,24 +162,26 @@ class Erasure:
         topic = name_topics(self.cluster).events
         counts = rebuild(lake, names, topic, lambda _: None, rules=self.rules)
         files.delete_file(pending)
-        yield Step("tables", f"made anew: {len(counts)}, rows", sum(counts.values()))
+        yield EraseStep("tables", f"made anew: {len(counts)}, rows", sum(counts.values()))
 
-    def _forget_past(self) -> Iterator[Step]:
+    def _forget_past(self) -> Iterator[EraseStep]:
         gone = sum(map(forget_past, reading.open_tables(self.lake, self.cluster).values()))
-        yield Step("tables", "old files removed", gone)
+        yield EraseStep("tables", "old files removed", gone)
 
-    def _cut_log(self, cut: Cut) -> Iterator[Step]:
+    def _cut_log(self, cut: Cut) -> Iterator[EraseStep]:
         if self.log is None:
             return
         if cut.records:
             self.log.delete_before(cut.offset)
             says = f"records up to offset {cut.offset - 1} deleted; with the value"
-            yield Step(f"topic {self.log.topics.events}", says, cut.records)
+            yield EraseStep(f"topic {self.log.topics.events}", says, cut.records)
         if cut.is_in_tree:
             self.log.delete_tree()
-            yield Step(f"topic {self.log.topics.tree}", "deleted; a starting watcher makes it", 1)
+            yield EraseStep(
+                f"topic {self.log.topics.tree}", "deleted; a starting watcher makes it", 1
+            )
 
-    def _look_again(self) -> Iterator[Step]:
+    def _look_again(self) -> Iterator[EraseStep]:
         left = [
             f"{self.directory}/{file.path}" for file in find_files(self.directory, self.secrets)
         ]
@@ -192,9 +194,9 @@ class Erasure:
                 "wrote it meanwhile, or the file is not ours: remove it, and run `zklake erase` "
                 "again"
             )
-        yield Step("looked again", "places with the value", 0)
+        yield EraseStep("looked again", "places with the value", 0)
 
-    def _look_beside(self) -> Iterator[Step]:
+    def _look_beside(self) -> Iterator[EraseStep]:
         for what, path in self.beside.items():
             files, place = open_directory(path)
             if files.get_file_info(place).type != pyarrow.fs.FileType.File:
@@ -202,4 +204,6 @@ class Erasure:
             with files.open_input_file(place) as file:
                 is_held = self.secrets.occur_in_bytes(file.read())
             if is_held:
-                yield Step(f"{what} {path}", "holds the value, and is not changed; see docs", 1)
+                yield EraseStep(
+                    f"{what} {path}", "holds the value, and is not changed; see docs", 1
+                )

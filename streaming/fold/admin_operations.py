@@ -25,7 +25,7 @@ from streaming.fold.life import (
 from streaming.fold.operations import Key, Name, Operations, Source
 from streaming.fold.payload import read_value
 from streaming.fold.row import Row
-from zklake.events.envelope import TOLD_ORIGINS, Event
+from zklake.events.envelope import RECORDED_ORIGINS, Event
 from zklake.events.payloads.admin import PartitionList, Reassignment
 from zklake.events.payloads.topic import Topic
 
@@ -94,41 +94,41 @@ def _find_znode(event: Event) -> Znode | None:
 
 
 def _follow(operations: Operations, znode: Znode, event: Event, context: Context) -> None:
-    standing = operations.find(znode.operation, znode.topic, znode.name)
+    found = operations.find(znode.operation, znode.topic, znode.name)
     if event.kind == "topic" and event.op in ("create", "delete"):
-        operations.tell_topic(operations.find("topic_deletion", znode.topic, "request"), False)
+        operations.set_topic(operations.find("topic_deletion", znode.topic, "request"), False)
     if event.op == "delete":
         # Between a gap and in_sync the topic may be gone, and nobody has said it yet.
-        is_seen = event.origin in TOLD_ORIGINS and not context.is_blind
-        for key, source in standing.items():
+        is_seen = event.origin in RECORDED_ORIGINS and not context.is_blind
+        for key, source in found.items():
             word = "refused" if is_seen and source.has_topic else znode.deleted
             operations.drop(key, (znode.name,), context.find_end(event), word)
     elif is_touch(event):
-        operations.see(standing, znode.name, event.seq)
+        operations.see(found, znode.name, event.seq)
     elif is_state(event):
-        _take_state(operations, znode, event, standing)
+        _take_state(operations, znode, event, found)
 
 
 def _take_state(
-    operations: Operations, znode: Znode, event: Event, standing: dict[Key, Source]
+    operations: Operations, znode: Znode, event: Event, found: dict[Key, Source]
 ) -> None:
-    czxid = next((s.life.czxid for s in standing.values() if s.life.czxid is not None), None)
-    is_other = bool(standing) and is_new_life(event, czxid)
+    czxid = next((s.life.czxid for s in found.values() if s.life.czxid is not None), None)
+    is_other = bool(found) and is_new_life(event, czxid)
     life = read_life(event, None if is_other else czxid)
     said = znode.read(event, life)
     unread, moment = Key(znode.operation), find_moment(event)
-    former = standing.get(unread)
+    former = found.get(unread)
     if former is not None and unread in said.sources and is_echo(event, former.life):
         operations.see((unread,), znode.name, event.seq)
         return
     if not is_other:
-        operations.learn(standing, znode.name, life.czxid)
-    for key, source in standing.items():
+        operations.learn(found, znode.name, life.czxid)
+    for key, source in found.items():
         # Of a request that cannot be read, each state is a row of its own.
         if is_other or key not in said.sources or key == unread:
             word = "recreated" if is_other else said.find_word(key, source)
             operations.drop(key, (znode.name,), moment, word)
-    former_topics = {} if is_other else {key: source.has_topic for key, source in standing.items()}
+    former_topics = {} if is_other else {key: source.has_topic for key, source in found.items()}
     for key, source in said.sources.items():
         has_topic = former_topics.get(key, source.has_topic)
         kept = msgspec.structs.replace(source, has_topic=has_topic)
@@ -154,7 +154,7 @@ def _read_request(event: Event, life: State) -> Said:
 def _read_deletion(event: Event, life: State) -> Said:
     """Its mere existence says it all. The topic goes first, the request last."""
     key = Key("topic_deletion", (event.path or "").split("/")[3])
-    is_asked = event.op == "create" and event.origin in TOLD_ORIGINS
+    is_asked = event.op == "create" and event.origin in RECORDED_ORIGINS
     source = Source(life, event.seq, has_topic=True if is_asked else None)
     return Said({key: source}, lambda key, source: "finished")
 
@@ -187,7 +187,7 @@ def _find_loss(error: str | None) -> str:
 
 
 def _forget_topics(operations: Operations) -> None:
-    operations.tell_topic(list(operations.open), None)
+    operations.set_topic(list(operations.open), None)
 
 
 def _resync(operations: Operations, closure: Closure, context: Context) -> None:

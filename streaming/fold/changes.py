@@ -25,7 +25,7 @@ Kind = Literal[
     "group_changed",  # generation or state of a Kafka-stored group; after None: it is gone
 ]
 Cause = Literal[
-    "event",  # the event itself tells it
+    "event",  # the event itself shows it
     "session_ended",  # the session that held it ended
     "resync",  # a complete look at the tree, or at Kafka's groups, did not meet it
     "inferred",  # found by comparing with what stood: nobody saw it happen
@@ -96,7 +96,7 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True)
 class KafkaGroup:
-    """A Kafka-stored group as last told."""
+    """A Kafka-stored group as last published."""
 
     generation: int | None
     state: str | None

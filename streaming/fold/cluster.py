@@ -18,7 +18,7 @@ from streaming.fold.admin_operations import AdminOperations
 from streaming.fold.apart import ReadEvents
 from streaming.fold.cluster_exits import ClusterExits
 from streaming.fold.config_history import ConfigHistory
-from streaming.fold.context import IN_SIGHT, Context, Sight
+from streaming.fold.context import IN_SIGHT, Context, TreeSight
 from streaming.fold.controller import ControllerFold
 from streaming.fold.failure import blame_event
 from streaming.fold.frames import Closure, Rounds
@@ -114,7 +114,7 @@ class ClusterFold:
                 self._by_op.setdefault(fold.table.samples.op, []).append(fold)
         self.steps = make_steps(cluster)
         self.group_folds: GroupFolds = make_group_folds(cluster, rules or Rules())
-        self.sight, self.rounds = Sight(), Rounds()
+        self.sight, self.rounds = TreeSight(), Rounds()
         # Of tables whose znodes are folded elsewhere for now: what ends rows there.
         self._postponed: list[tuple[IntervalFold, Closure, Context]] = []
         self.exits = ClusterExits(self.intervals, lambda: self.group_folds)

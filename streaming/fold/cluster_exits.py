@@ -20,7 +20,7 @@ from streaming.fold.exits import (
     Exit,
     MemberExits,
     PartitionHeld,
-    Reading,
+    ReadPosition,
     judge_broker,
 )
 from streaming.fold.frames import Closure
@@ -30,7 +30,7 @@ from streaming.fold.lag.fold import LagFold
 from streaming.fold.sessions import PASSING
 from zklake.events.envelope import Event
 
-_NOTHING = Reading(None, None, None, None)
+_NOTHING = ReadPosition(None, None, None, None)
 _BREAKS_NO_RUN = frozenset((*PASSING, "seq_repeat"))
 
 
@@ -66,8 +66,8 @@ class ClusterExits:
         session = None if table is None or spot is None else table.find_session(spot.key)
         if spot is None or session is None:
             return context
-        told = HIDDEN if context.is_blind else self._judge_member(session, spot.parts[2], event)
-        return context._replace(exit=told.exit)
+        judged = HIDDEN if context.is_blind else self._judge_member(session, spot.parts[2], event)
+        return context._replace(exit=judged.exit)
 
     def divide(self, read_states: ReadEvents | None) -> None:
         """Rows are made elsewhere from here on."""
@@ -93,10 +93,10 @@ class ClusterExits:
         if context.is_blind or event.origin == "resync":
             return HIDDEN
         session = self._members.find_session(spot.key)
-        told = self._judge_member(session, spot.parts[2], event)
+        judged = self._judge_member(session, spot.parts[2], event)
         if not context.closes_session:
             self.members.end_run()
-        return told
+        return judged
 
     def _judge_member(self, session: int | None, group_id: str, event: Event) -> Exit:
         groups = self._find_groups()

@@ -53,7 +53,7 @@ class ClusterState:
             return ANYTHING
         return Subscribed.read(self.members.get(group, {}).values())
 
-    def tells_owners(self, group: GroupKey) -> bool:
+    def knows_owners(self, group: GroupKey) -> bool:
         """Whether a partition that nobody is said to own has no owner."""
         known = self._find_kafka(group)
         return known is None or (known.has_members is not None and known.is_assigned)

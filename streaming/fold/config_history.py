@@ -143,7 +143,7 @@ class ConfigHistory:
         rows = self.open.setdefault(entity, {})
         unread = rows.get(None)
         settings, error = read_settings(event)
-        if settings is None and unread is not None and is_echo(event, _standing(unread)):
+        if settings is None and unread is not None and is_echo(event, _state_of(unread)):
             unread["seen_seq"] = event.seq
             return
         moment = find_moment(event)
@@ -195,5 +195,5 @@ def _begin(entity: Entity, key: str | None, setting: Setting, moment: Moment, li
     )
 
 
-def _standing(row: Row) -> State:
+def _state_of(row: Row) -> State:
     return State(row["czxid"], row["znode_version"], row["fidelity"])

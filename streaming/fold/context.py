@@ -61,7 +61,7 @@ class OpenGaps:
 
 
 @dataclass
-class Sight:
+class TreeSight:
     """What the watcher has seen of the tree as a whole: its frames, and the gaps in force."""
 
     frames: Frames = field(default_factory=Frames)
@@ -82,5 +82,5 @@ class Sight:
 
 
 def begins_blindness(event: Event) -> bool:
-    """Whether a gap hides the whole tree, and does not only tell of what one hid."""
+    """Whether a gap hides the whole tree, and not only what one hid."""
     return event.gap is not None and event.gap.lives is None and event.path == "/"

@@ -11,8 +11,8 @@ from delta_tables.observation import read_millis
 from streaming.fold.context import Context
 from streaming.fold.controller_rows import (
     SEEN,
+    ControllerState,
     Line,
-    Memory,
     carry_epoch,
     open_without,
     take_epoch,
@@ -46,7 +46,7 @@ class ControllerFold:
         for row in rows:
             if row["is_open"]:
                 self._line.rows = [dict(row)]
-                self._line.memory = msgspec.json.decode(row["fold_state"], type=Memory)
+                self._line.memory = msgspec.json.decode(row["fold_state"], type=ControllerState)
             else:
                 self._past.append(row)
 
@@ -89,7 +89,7 @@ class ControllerFold:
 def _see(line: Line, event: Event) -> None:
     """A state of /controller: a new one, or one that stands already."""
     former = line.rows[-1] if line.rows and line.memory.stands else None
-    if is_touch(event) or (former is not None and is_echo(event, _standing(former))):
+    if is_touch(event) or (former is not None and is_echo(event, _state_of(former))):
         if line.rows:
             line.rows[-1]["seen_seq"] = event.seq
         return
@@ -99,7 +99,7 @@ def _see(line: Line, event: Event) -> None:
     carry_epoch(line, row)
 
 
-def _standing(row: Row) -> State:
+def _state_of(row: Row) -> State:
     return State(row["czxid"], row["znode_version"], row["fidelity"])
 
 
@@ -134,7 +134,7 @@ def _succeed(line: Line, row: Row, event: Event) -> None:
         return
     is_unknown = not line.memory.stands and not former["is_known"]
     is_first_half = line.memory.stands and _is_blank(former)
-    is_first_half &= is_second_half(event, _standing(former), former["valid_from_zxid"])
+    is_first_half &= is_second_half(event, _state_of(former), former["valid_from_zxid"])
     if is_unknown or is_first_half:
         # Nothing was known yet; or create(null) + set in one transaction: one life, not two states.
         line.rows.remove(former)

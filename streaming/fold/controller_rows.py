@@ -1,7 +1,7 @@
 """The rows of `controller` of one cluster, and which epoch goes with each.
 
 Since 2.1 both znodes are written in one transaction, /controller first; up to 2.0 the epoch came
-after it on its own; a KRaft controller that takes over writes the epoch first. So a reign takes the
+after it on its own; a KRaft controller that takes over writes the epoch first. So a term takes the
 epoch of its own transaction, or else the next one that is written; one of an earlier transaction
 stays only until then.
 """
@@ -26,7 +26,7 @@ _EMPTY = (
 )
 
 
-class Memory(msgspec.Struct):
+class ControllerState(msgspec.Struct):
     """What the open row's columns do not say; it travels in fold_state."""
 
     # Whether /controller exists.
@@ -45,11 +45,11 @@ class Line:
 
     cluster: str
     rows: list[Row] = field(default_factory=list)
-    memory: Memory = field(default_factory=Memory)
+    memory: ControllerState = field(default_factory=ControllerState)
 
 
 def open_without(line: Line, moment: Moment, *, is_known: bool) -> None:
-    """Nobody reigns, or it is not known yet who does."""
+    """There is no controller, or it is not known yet who it is."""
     row = open_row(
         line.cluster,
         moment.seq,

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from streaming.fold.changes import OwnerState, PartitionKey
 from streaming.fold.rebalances.tries import read_times
-from zklake.events.envelope import TOLD_ORIGINS, Event
+from zklake.events.envelope import RECORDED_ORIGINS, Event
 
 # No session times out sooner: a commit within this before its end was the last deed of its member.
 _LAST_DEED_MS = 1_000
@@ -41,7 +41,7 @@ BY_KAFKA = Exit("unknown", "Kafka keeps the group: who left and who timed out lo
 _NO_SESSION = Exit("unknown", "its session is not known")
 
 
-class Reading(NamedTuple):
+class ReadPosition(NamedTuple):
     """How far a group's partition was read: the last commit, and the end of the log as sampled."""
 
     commit_seq: int | None
@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
 
 # Of a partition of a group.
-FindReading = Callable[[str, PartitionKey], Reading]
+FindReading = Callable[[str, PartitionKey], ReadPosition]
 
 
 class Held(NamedTuple):
@@ -59,7 +59,7 @@ class Held(NamedTuple):
 
     key: PartitionKey
     owner: OwnerState
-    reading: Reading
+    reading: ReadPosition
 
 
 class Clocks:
@@ -87,7 +87,7 @@ class Clocks:
 
 def read_lateness(event: Event) -> int | None:
     """How much later than ZooKeeper's clock says a commit was seen; None: it does not say."""
-    if event.origin not in TOLD_ORIGINS or event.op not in ("create", "set"):
+    if event.origin not in RECORDED_ORIGINS or event.op not in ("create", "set"):
         return None
     seen_ms, own_ms = read_times(event)
     return None if own_ms is None else seen_ms - own_ms

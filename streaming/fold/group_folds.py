@@ -39,7 +39,7 @@ class GroupFolds:
         self._late_starts = [*late_starts]
         self._taken_at_ms = taken_at_ms
         self._at_ms = 0
-        # Seq and time of the last event that no fold was told of.
+        # Seq and time of the last event that no fold got.
         self._untold: tuple[int, int] | None = None
 
     def apply(self, event: Event, context: Context) -> None:

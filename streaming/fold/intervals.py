@@ -1,7 +1,7 @@
 """Interval tables: one row per state of one znode, made from the table's definition alone. Pure.
 
 What an event does to its znode is judged in life.py; here it becomes rows. Samples of Kafka-stored
-groups make rows of the same tables: each tells the state of one key, or that it ends.
+groups make rows of the same tables: each gives the state of one key, or its end.
 """
 
 from __future__ import annotations
@@ -119,13 +119,13 @@ class IntervalFold:
         elif verdict == "ended":
             word = self.table.name_delete(context.closes_session, inputs)
             if self.find_exit is not None and word != "migrated":
-                self._tell_exit(row, self.find_exit(event, spot, context))
+                self._set_exit(row, self.find_exit(event, spot, context))
             self._end(shard, key, row, context.find_end(event), word)
         else:
             self._succeed(shard, event, spot, row, is_same_life=verdict == "changed")
 
     def _read(self, event: Event, spot: Spot) -> OpenRow:
-        """The state that an event tells."""
+        """The state that an event shows."""
         payload, error = read_payload(event)
         seen = Observation(event, spot.parts, payload)
         moment, seq = find_moment(event), event.seq
@@ -161,7 +161,7 @@ class IntervalFold:
         if is_same_life:
             word = "changed" if row.decode_error is None else "unreadable"
         else:
-            self._tell_exit(former, UNSEEN)
+            self._set_exit(former, UNSEEN)
         moment = Moment(event.seq, row.from_zxid, row.from_ms)
         self.ended.append(self._write(key, former, moment, word))
 
@@ -178,7 +178,7 @@ class IntervalFold:
         return is_progress(before, after)
 
     def apply_samples(self, event: Event, samples: Samples) -> None:
-        """Take an event that tells rows of Kafka-stored groups."""
+        """Apply an event that gives rows of Kafka-stored groups."""
         named: set[Key] = set()
         places = [self.payload_names.index(name) for name in samples.state]
         for key, values, at_ms in samples.read(event):
@@ -200,14 +200,16 @@ class IntervalFold:
         row = shard.get(key)
         if values is None:
             if row is not None:
-                self._tell_exit(row, BY_KAFKA)
+                self._set_exit(row, BY_KAFKA)
                 self._end(shard, key, row, moment, "deleted")
             return
-        told, seq = [values.get(name) for name in self.payload_names], moment.seq
-        begun = OpenRow(told, None, None, "exact", True, None, None, seq, seq, None, moment.at_ms)
+        sampled, seq = [values.get(name) for name in self.payload_names], moment.seq
+        begun = OpenRow(
+            sampled, None, None, "exact", True, None, None, seq, seq, None, moment.at_ms
+        )
         if row is None:
             self._put(shard, key, begun, seq)
-        elif all(row.values[place] == told[place] for place in places):
+        elif all(row.values[place] == sampled[place] for place in places):
             self._see(shard, key, row, seq)
         else:
             # Of the same group, and no session holds either.
@@ -223,7 +225,7 @@ class IntervalFold:
         for key, row in self.open.items():
             is_its = not self._is_sampled or key[0] == closure.coordinator
             if is_its and row.seen_seq < closure.begin_seq:
-                self._tell_exit(row, HIDDEN if closure.coordinator != KAFKA else BY_KAFKA)
+                self._set_exit(row, HIDDEN if closure.coordinator != KAFKA else BY_KAFKA)
                 self._end(self.open.find_shard(key), key, row, moment, "resync")
 
     def close_key(self, key: Key, closure: Closure, moment: Moment) -> None:
@@ -291,13 +293,13 @@ class IntervalFold:
         shard = self.open.find_shard(key)
         row = shard.get(key)
         if row is not None:
-            self._tell_exit(row, BY_KAFKA if word == "deleted" else None)
+            self._set_exit(row, BY_KAFKA if word == "deleted" else None)
             self._end(shard, key, row, moment, word)
 
-    def _tell_exit(self, row: OpenRow, told: Exit | None) -> None:
-        """Say of a row that is about to end how it left, where the table tells that."""
-        if self._exit is not None and told is not None:
-            row.values[self._exit : self._exit + len(told)] = told
+    def _set_exit(self, row: OpenRow, found: Exit | None) -> None:
+        """Set how it left on a row that is about to end, where the table has that column."""
+        if self._exit is not None and found is not None:
+            row.values[self._exit : self._exit + len(found)] = found
 
     def _end(self, shard: Shard, key: Key, row: OpenRow, moment: Moment, word: str) -> None:
         self._forget(key, row)

@@ -31,19 +31,19 @@ _IDENTITY = ("subscription", "client_id", "host", "group_instance_id")
 
 
 def apply_state(cluster_state: ClusterState, event: Event, said: GroupState) -> Iterator[Change]:
-    """A group as told; a tombstone, and an Empty one without members, have none."""
+    """A group as published; a tombstone, and an Empty one without members, have none."""
     group = GroupKey("kafka", said.group_id)
-    told = () if said.tombstone else (said.members or ())
+    listed = () if said.tombstone else (said.members or ())
     at_ms = read_millis(event.observed_at_ms if said.at_ms is None else said.at_ms)
-    yield from _turn(cluster_state, group, Moment(event.seq, None, at_ms), told, "event")
+    yield from _turn(cluster_state, group, Moment(event.seq, None, at_ms), listed, "event")
     is_known = said.tombstone or said.members is not None or said.state == "Empty"
     after = KafkaGroup(
         said.generation,
         said.state,
         said.protocol_type,
         event.seq,
-        bool(told) if is_known else None,
-        all(member.assignment is not None for member in told),
+        bool(listed) if is_known else None,
+        all(member.assignment is not None for member in listed),
     )
     yield from _turn_group(cluster_state, said.group_id, None if said.tombstone else after, "event")
 
@@ -66,17 +66,17 @@ def _turn(
     cluster_state: ClusterState,
     group: GroupKey,
     moment: Moment,
-    told: tuple[Member, ...],
+    listed: tuple[Member, ...],
     cause: Cause,
 ) -> Iterator[Change]:
     """Owners that went, members that went, came or changed, owners that came or changed."""
     seq, _, at_ms, _ = moment
-    owners = {key: member_id for member_id, key in _list_assigned(told)}
+    owners = {key: member_id for member_id, key in _list_assigned(listed)}
     held = cluster_state.owners.get(group, {})
     for key in sorted(held.keys() - owners.keys()):
         yield Change("owner_released", cause, held[key], None, group, None, *key)
     # Of one named twice the first mention counts.
-    members = {each.member_id: _read_member(each, seq) for each in reversed(told)}
+    members = {each.member_id: _read_member(each, seq) for each in reversed(listed)}
     yield from _compare_members(group, cluster_state.members.get(group, {}), members, cause)
     kept: dict[PartitionKey, OwnerState] = {}
     for key in sorted(owners):
@@ -113,11 +113,11 @@ def _turn_group(
     before = cluster_state.kafka_groups.pop(group_id, None)
     if after is not None:
         cluster_state.kafka_groups[group_id] = after
-    if _tell(before) != _tell(after):
+    if _summarize(before) != _summarize(after):
         yield Change("group_changed", cause, before, after, GroupKey("kafka", group_id))
 
 
-def _tell(group: KafkaGroup | None) -> tuple[Any, ...] | None:
+def _summarize(group: KafkaGroup | None) -> tuple[Any, ...] | None:
     if group is None:
         return None
     known = group.has_members, group.is_assigned
@@ -137,9 +137,9 @@ def _read_member(member: Member, seq: int) -> MemberState:
     )
 
 
-def _list_assigned(told: tuple[Member, ...]) -> Iterator[tuple[str, PartitionKey]]:
+def _list_assigned(listed: tuple[Member, ...]) -> Iterator[tuple[str, PartitionKey]]:
     # Of a partition assigned twice the first member named counts: dicts keep the last.
-    for member in reversed(told):
+    for member in reversed(listed):
         for topic in member.assignment or ():
             for partition in topic.partitions:
                 if 0 <= partition <= LARGEST_INT:

@@ -23,7 +23,7 @@ Verdict = Literal[
 
 
 class State(NamedTuple):
-    """What tells one state of a znode from another."""
+    """What identifies one state of a znode."""
 
     czxid: int | None
     version: int | None
@@ -75,7 +75,7 @@ def judge(event: Event, known: Known | None) -> Verdict:
 
 
 def read_state(event: Event) -> State:
-    """The state that an event tells of; a create without a version is version 0."""
+    """The state that an event shows; a create without a version is version 0."""
     stat = event.stat or _NO_STAT
     is_born = event.op == "create" and stat.version is None
     return State(stat.czxid, 0 if is_born else stat.version, event.fidelity)
@@ -97,18 +97,18 @@ def is_echo(event: Event, known: Known) -> bool:
 
 
 def is_state(event: Event) -> bool:
-    """The event tells a state of the znode."""
+    """The event shows a state of the znode."""
     return event.op in ("create", "set", "read") and not is_touch(event)
 
 
 def read_life(event: Event, czxid: int | None) -> State:
-    """The state that an event tells; `czxid`: that of the life that stands, if any is known."""
+    """The state that an event shows; `czxid`: that of the life that stands, if any is known."""
     state = read_state(event)
     return state if state.czxid is not None else state._replace(czxid=czxid)
 
 
 def write_life(state: State) -> dict[str, Any]:
-    """The columns of a row that tell which state of the znode began it."""
+    """The columns of a row that show which state of the znode began it."""
     return {
         "czxid": state.czxid,
         "znode_version": state.version,
@@ -117,12 +117,12 @@ def write_life(state: State) -> dict[str, Any]:
 
 
 def is_new_life(event: Event, czxid: int | None) -> bool:
-    """Whether a state, told of a znode that stands, belongs to another life than that one.
+    """Whether a state, shown of an existing znode, belongs to another life than that one.
 
     An unknown czxid counts as the same life.
     """
-    told = (event.stat or _NO_STAT).czxid
-    return event.op == "create" or (None not in (told, czxid) and told != czxid)
+    named = (event.stat or _NO_STAT).czxid
+    return event.op == "create" or (None not in (named, czxid) and named != czxid)
 
 
 def is_second_half(event: Event, former: Known, former_zxid: int | None) -> bool:

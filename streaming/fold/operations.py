@@ -45,7 +45,7 @@ class Sources(msgspec.Struct, frozen=True):
 
     request: Source | None = None
     move: Source | None = None
-    # Whose life the row tells.
+    # Whose life the row describes.
     began_by: Name = "request"
 
     @property
@@ -95,7 +95,7 @@ class Operations:
             held.sources = msgspec.structs.replace(held.sources, **{name: source})
             held.row["seen_seq"] = seq
 
-    def tell_topic(self, keys: Iterable[Key], has_topic: bool | None) -> None:
+    def set_topic(self, keys: Iterable[Key], has_topic: bool | None) -> None:
         """Of deletions: whether their topic still stands; None: nobody knows any more."""
         for key in keys:
             held = self.open[key]

@@ -1,7 +1,7 @@
 """A part of a large stretch of the log: some znodes, folded apart from the rest of it. Pure.
 
 The row of a persistent znode follows from its own events, and from what speaks of the tree as a
-whole: gaps and frames. So such znodes can be divided between tasks; every one of them is told of
+whole: gaps and frames. So such znodes can be divided between tasks; every one of them gets
 gaps and frames. What looks at several znodes (sessions, groups, lag) stays with the walk over the
 log: it follows some of these events, too, but makes no rows of them.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from delta_tables.catalog import INTERVAL_TABLES
 from delta_tables.tables.partition_state import PARTITION_STATE
 from streaming.fold.cluster import STEP_KINDS, ClusterFold
-from streaming.fold.context import Sight
+from streaming.fold.context import TreeSight
 from streaming.fold.frames import Closure
 from streaming.fold.group_folds import GROUP_KINDS, ZNODE_OPS
 from streaming.fold.intervals import IntervalFold
@@ -57,7 +57,7 @@ class PartStart(NamedTuple):
     cluster: str
     # The open rows of every table; those of other parts' znodes are left alone.
     rows: Mapping[str, PackedRows]
-    sight: Sight
+    sight: TreeSight
     # By table: events up to this seq change nothing.
     horizons: Mapping[str, int]
 

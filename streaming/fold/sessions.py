@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from streaming.log.continuity import Entry
-from zklake.events.envelope import SESSION_RUN_MS, TOLD_ORIGINS, Event
+from zklake.events.envelope import RECORDED_ORIGINS, SESSION_RUN_MS, Event
 from zklake.events.samples import SAMPLE_OPS
 
 # What breaks no run.
@@ -62,7 +62,7 @@ class SessionRuns:
 
     def passes(self, event: Event) -> bool:
         """Whether an event is released at once: nothing is held back, and it begins no run."""
-        return not self._held and not (event.op == "delete" and event.origin in TOLD_ORIGINS)
+        return not self._held and not (event.op == "delete" and event.origin in RECORDED_ORIGINS)
 
     def take(self, entry: Entry) -> Iterator[Released]:
         """Take one entry; what can be released by now, each before the next is asked for."""
@@ -76,7 +76,7 @@ class SessionRuns:
             yield from self._hold_if_run(entry)
             return
         known = None
-        if event.op == "delete" and event.origin in TOLD_ORIGINS:
+        if event.op == "delete" and event.origin in RECORDED_ORIGINS:
             known = self._find_ephemeral(entry)
         session = None
         if known is not None and known.place not in self._gone:

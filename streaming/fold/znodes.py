@@ -1,4 +1,4 @@
-"""Members, owners and topics as their znodes tell them, and what an event does to one of them.
+"""Members, owners and topics as their znodes describe them, and what an event does to one of them.
 
 Pure.
 """

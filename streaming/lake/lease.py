@@ -24,7 +24,7 @@ from zklake.errors import LakeError
 FILE_NAME = "_zklake_stream.lease"
 STALE_S = 30.0
 _POLL_S = 0.25
-# Leases that this very process holds: its pid tells nothing about them.
+# Leases that this very process holds: its pid says nothing about them.
 _ours: set[str] = set()
 
 
@@ -39,7 +39,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     started_at: str
     renewed_at: str
-    # Which kernel and pid namespace the pid belongs to; nothing where it cannot be told.
+    # Which kernel and pid namespace the pid belongs to; nothing where it is not known.
     machine: str = ""
     id: str = ""
 
@@ -117,7 +117,7 @@ class Lease:
                     return
                 self._write()
             except OSError:
-                # A lake that cannot be written is told by the batches.
+                # A lake that cannot be written is found by the batches.
                 continue
 
     def _explain_loss(self, holder: Holder) -> LakeError:
@@ -173,7 +173,7 @@ def _read(path: Path) -> Holder | None:
 
 
 def _is_dead(holder: Holder) -> bool:
-    """Certain only on the same machine; elsewhere its silence must tell."""
+    """Certain only on the same machine; elsewhere its silence must decide."""
     if not holder.machine or holder.machine != _find_machine():
         return False
     if holder.pid == os.getpid():

@@ -13,7 +13,7 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from delta_tables import reading
 from delta_tables.tables.quarantine import QUARANTINE
 
-# By this id the quarantine tells up to when its rows are of logs that the lake has left: µs, UTC.
+# By this id the quarantine knows up to when its rows are of logs that the lake has left: µs, UTC.
 _LEFT_MARK = "zklake.left_log"
 # How far the log was read when an event of the stream's own is the last one, less its seq: a hole
 # stands one before the record that showed it, a repeat takes the seq of the next good record.
@@ -21,7 +21,7 @@ _READ_BEYOND = {"seq_hole": 1, "seq_repeat": -1}
 
 
 @dataclass
-class Progress:
+class LakeProgress:
     """The watermark and what else a fold must remember of records it no longer sees."""
 
     log_id: str | None = None
@@ -38,10 +38,10 @@ class Progress:
     is_own: bool = False
 
 
-def read_progress(lake: str, cluster: str, topic: str) -> Progress:
+def read_progress(lake: str, cluster: str, topic: str) -> LakeProgress:
     """What the lake says of itself; all defaults when it is empty."""
     tables = reading.open_tables(lake, cluster)
-    progress = Progress()
+    progress = LakeProgress()
     if "znode_events" in tables:
         _read_watermark(tables, progress)
     if QUARANTINE.name in tables:
@@ -74,7 +74,7 @@ def _read_quarantined(tables: dict[str, DeltaTable], topic: str) -> int:
     return -1 if last is None else last
 
 
-def _read_watermark(tables: dict[str, DeltaTable], progress: Progress) -> None:
+def _read_watermark(tables: dict[str, DeltaTable], progress: LakeProgress) -> None:
     def rows(what: str) -> list[dict[str, Any]]:
         return reading.query_rows(tables, f"SELECT {what}")
 

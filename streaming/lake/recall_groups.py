@@ -140,8 +140,10 @@ def _read_groups(tables: Tables, seq: int) -> list[Row]:
     """The last state of each Kafka-stored group, less those that were found to be gone."""
     if seq < 0:
         return []
-    told = [GroupReading(**row) for row in reading.query_rows(tables, _READINGS.format(seq=seq))]
-    vouched = (each.vouched_since_seq for each in told)
+    readings = [
+        GroupReading(**row) for row in reading.query_rows(tables, _READINGS.format(seq=seq))
+    ]
+    vouched = (each.vouched_since_seq for each in readings)
     since = max((begin for begin in vouched if begin is not None), default=0)
     sql = _LAST_STATES.format(since=since - 1, seq=seq)
     return [

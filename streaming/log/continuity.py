@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from streaming.log.records import HOLE, REPEAT, OwnOp, Place
+from streaming.log.records import HOLE, REPEAT, LogPosition, OwnOp
 from zklake.events.envelope import Event, Gap
 
 # So many records can be missing; a larger jump is no log's, and would make all that follows it look
@@ -35,9 +35,9 @@ class Continuity:
     seq: int = -1
     at_ms: int | None = None
     # Records that came again, and that no good one has followed yet.
-    _repeats: list[tuple[int, Place]] = field(default_factory=list)
+    _repeats: list[tuple[int, LogPosition]] = field(default_factory=list)
 
-    def judge(self, place: Place, offset: int) -> list[Entry] | str:
+    def judge(self, place: LogPosition, offset: int) -> list[Entry] | str:
         """Events of a break before the record at that offset, or why it cannot be the next one."""
         jump = place.seq - self.seq
         if self.seq >= 0 and jump > LONGEST_JUMP:
@@ -56,7 +56,7 @@ class Continuity:
         """Whether a record with that seq is the next one."""
         return self.seq < 0 or seq == self.seq + 1
 
-    def pass_over(self, place: Place) -> None:
+    def pass_over(self, place: LogPosition) -> None:
         """Records without a break were read, up to that one."""
         self.seq, self.at_ms = place.seq, max(place.observed_at_ms, self.at_ms or 0)
 
@@ -72,7 +72,7 @@ class Continuity:
         return repeats
 
     def _make_event(
-        self, op: OwnOp, seq: int, place: Place, offset: int, missed: int | None = None
+        self, op: OwnOp, seq: int, place: LogPosition, offset: int, missed: int | None = None
     ) -> Entry:
         gap = Gap(f"{op}-{offset}", op, from_ms=self.at_ms if op == HOLE else None)
         event = Event(

@@ -15,7 +15,7 @@ from typing import Self
 import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from zklake.errors import LakeError, LogError, OtherLog
 
 PATIENCE_S = 5.0
@@ -98,7 +98,7 @@ class LogPartition:
         raise LogError(f"{self.where} did not answer for {PATIENCE_S:.0f} s")
 
 
-def check_log(partition: LogPartition, progress: Progress, lake: str) -> None:
+def check_log(partition: LogPartition, progress: LakeProgress, lake: str) -> None:
     """Refuse a log that is not the lake's, or that no longer holds what follows it."""
     low, high = partition.find_bounds()
     if progress.offset is None:
@@ -115,7 +115,7 @@ def check_log(partition: LogPartition, progress: Progress, lake: str) -> None:
         _compare(partition, progress, lake)
 
 
-def _compare(partition: LogPartition, progress: Progress, lake: str) -> None:
+def _compare(partition: LogPartition, progress: LakeProgress, lake: str) -> None:
     assert progress.offset is not None
     offset = progress.offset - 1
     message = partition.read_at(offset)
@@ -131,7 +131,7 @@ def _compare(partition: LogPartition, progress: Progress, lake: str) -> None:
         raise _refuse(partition, progress, lake, found)
 
 
-def _refuse(partition: LogPartition, progress: Progress, lake: str, found: str) -> OtherLog:
+def _refuse(partition: LogPartition, progress: LakeProgress, lake: str, found: str) -> OtherLog:
     assert progress.offset is not None
     return OtherLog(
         f"the lake {lake} was folded from log {progress.log_id} up to seq {progress.seq} at offset "
@@ -141,7 +141,7 @@ def _refuse(partition: LogPartition, progress: Progress, lake: str, found: str) 
     )
 
 
-def accept_log(progress: Progress) -> Progress:
+def accept_log(progress: LakeProgress) -> LakeProgress:
     """Where to start in a log that takes the place of the lake's."""
     return replace(
         progress, offset=None, read_offset=-1, read_seq=-1, quarantined_offset=-1, log_id=None

@@ -86,4 +86,4 @@ def _read(name: str, location: str) -> str:
     try:
         return Path(location).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"log.client: {name} = {location}: want a PEM file: {error}") from error
+        raise SettingsError(f"log.client: {name} = {location}: use a PEM file: {error}") from error

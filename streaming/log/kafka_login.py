@@ -32,7 +32,7 @@ def take_login(given: dict[str, str]) -> dict[str, str]:
     module = _PASSWORD_MODULES.get(mechanism or "")
     if module is None or user is None or password is None:
         raise SettingsError(
-            f"log.client: SASL of `zklake stream` wants sasl.mechanisms = "
+            f"log.client: SASL of `zklake stream` needs sasl.mechanisms = "
             f"{' or '.join(_PASSWORD_MODULES)}, sasl.username and sasl.password; or {_KERBEROS} "
             f"with a keytab; or {_OAUTH} with sasl.oauthbearer.method = oidc"
         )
@@ -46,7 +46,7 @@ def _take_kerberos(given: dict[str, str]) -> dict[str, str]:
     given.pop("sasl.kerberos.kinit.cmd", None)  # Java renews tickets by itself
     given.pop("sasl.kerberos.min.time.before.relogin", None)
     if keytab is None or principal is None:
-        raise SettingsError(f"log.client: {_KERBEROS} wants {' and '.join(names)}")
+        raise SettingsError(f"log.client: {_KERBEROS} needs {' and '.join(names)}")
     login = _write_login(
         "com.sun.security.auth.module.Krb5LoginModule",
         useKeyTab="true",
@@ -63,7 +63,7 @@ def _take_oauth(given: dict[str, str]) -> dict[str, str]:
     method, client, secret, url, scope = (given.pop(_OIDC + name, None) for name in names)
     if method != "oidc" or client is None or secret is None or url is None:
         raise SettingsError(
-            f"log.client: {_OAUTH} wants {_OIDC}method = oidc, {_OIDC}client.id, "
+            f"log.client: {_OAUTH} needs {_OIDC}method = oidc, {_OIDC}client.id, "
             f"{_OIDC}client.secret and {_OIDC}token.endpoint.url"
         )
     known = {"clientId": client, "clientSecret": secret}

@@ -29,7 +29,7 @@ class Record(NamedTuple):
     at_us: int | None = None
 
 
-class Place(NamedTuple):
+class LogPosition(NamedTuple):
     """Where in the log a record stands, and when that was observed."""
 
     seq: int
@@ -40,7 +40,7 @@ class Rejected(NamedTuple):
     """Why a record cannot be folded; `place` is known of events of a newer version."""
 
     reason: str
-    place: Place | None = None
+    place: LogPosition | None = None
 
 
 class _Head(msgspec.Struct):
@@ -81,7 +81,7 @@ def _find_fault(event: Event | _Head, cluster: str, log_id: str | None) -> str |
     if log_id is not None and event.log_id != log_id:
         return f"of another log: {event.log_id}"
     if read_millis(event.observed_at_ms) is None:
-        return f"observed_at_ms {event.observed_at_ms} is no time"
+        return f"observed_at_ms {event.observed_at_ms} is not a time"
     if isinstance(event, Event) and event.op in (HOLE, REPEAT):
         return f"{event.op} is an event of the stream's own"
     return None
@@ -106,7 +106,7 @@ def _reject_newer(head: Event | _Head, cluster: str, log_id: str | None) -> Reje
     is_ours = _find_fault(head, cluster, log_id) is None
     return Rejected(
         _NEWER.format(head.v, VERSION),
-        Place(head.seq, head.observed_at_ms) if is_ours else None,
+        LogPosition(head.seq, head.observed_at_ms) if is_ours else None,
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from delta_tables.table import Table
 from streaming.maintenance.gathering import STEP_BYTES, STEP_FILES
-from streaming.maintenance.retention import Policy, Rule, find_date_column, find_rules
-from streaming.maintenance.survey import Look, Part
+from streaming.maintenance.retention import Policy, RetentionRule, find_date_column, find_rules
+from streaming.maintenance.survey import TablePartition, TableSurvey
 
 Action = Literal[
     "thin",  # an hour of lag or log ends becomes one row a minute
@@ -30,7 +30,7 @@ MOST_FILES = 32
 
 
 @dataclass(frozen=True)
-class Step:
+class MaintenanceStep:
     """One thing to do to one table."""
 
     table: str
@@ -46,13 +46,13 @@ class Step:
 
 def plan(
     table: Table,
-    look: Look,
+    look: TableSurvey,
     policy: Policy,
     today: date,
     newest_frame: int | None,
     *,
     growing: date | None = None,
-) -> list[Step]:
+) -> list[MaintenanceStep]:
     """Everything there is to do now, in order; `growing`: the first date that is not whole yet."""
     steps = [
         *_settle(table, look, policy),
@@ -60,27 +60,29 @@ def plan(
         *_rewrite(table, look, growing or today),
     ]
     if look.dead_files:
-        steps.append(Step(table.name, "vacuum", f"{look.dead_files} files"))
+        steps.append(MaintenanceStep(table.name, "vacuum", f"{look.dead_files} files"))
     if look.dead_log_files:
-        steps.append(Step(table.name, "clean", f"{look.dead_log_files} files of the log"))
+        steps.append(
+            MaintenanceStep(table.name, "clean", f"{look.dead_log_files} files of the log")
+        )
     return steps
 
 
-def _settle(table: Table, look: Look, policy: Policy) -> Iterator[Step]:
+def _settle(table: Table, look: TableSurvey, policy: Policy) -> Iterator[MaintenanceStep]:
     hours = f"interval {policy.keep_hours} hours"
-    # Together: Delta refuses a log that is kept shorter than the files it tells of.
+    # Together: Delta refuses a log that is kept shorter than the files it names.
     wanted = {"delta.logRetentionDuration": hours, "delta.deletedFileRetentionDuration": hours}
     if look.properties.get("delta.appendOnly") == "true" and find_rules(table, policy):
         wanted["delta.appendOnly"] = "false"  # nothing could ever be trimmed
     news = {name: value for name, value in wanted.items() if look.properties.get(name) != value}
     if news:
         says = ", ".join(f"{name} = {value}" for name, value in news.items())
-        yield Step(table.name, "settle", says, properties=tuple(news.items()))
+        yield MaintenanceStep(table.name, "settle", says, properties=tuple(news.items()))
 
 
 def _trim(
-    table: Table, look: Look, policy: Policy, today: date, newest_frame: int | None
-) -> Iterator[Step]:
+    table: Table, look: TableSurvey, policy: Policy, today: date, newest_frame: int | None
+) -> Iterator[MaintenanceStep]:
     column = find_date_column(table)
     for rule in find_rules(table, policy):
         cutoff = today - timedelta(days=rule.days)
@@ -91,14 +93,18 @@ def _trim(
                 " AND NOT is_open" if table.is_interval else ""
             )
             dates = f"{rule.name} of {len(old)} dates up to {_date_of(table, old[-1])}"
-            yield Step(table.name, "trim", dates, where=where)
+            yield MaintenanceStep(table.name, "trim", dates, where=where)
         elif newest_frame is not None:
             yield from _trim_events(table, rule, old, look, newest_frame)
 
 
 def _trim_events(
-    table: Table, rule: Rule, old: list[Part], look: Look, newest_frame: int
-) -> Iterator[Step]:
+    table: Table,
+    rule: RetentionRule,
+    old: list[TablePartition],
+    look: TableSurvey,
+    newest_frame: int,
+) -> Iterator[MaintenanceStep]:
     assert rule.mark is not None
     done = look.marks.get(rule.mark, -1)
     for part in old:
@@ -111,12 +117,12 @@ def _trim_events(
                 f"{column} = DATE '{value}' AND seq >= {first} AND seq <= {end} AND {rule.where}"
             )
             says = f"{rule.name} of {value}" + (f" up to seq {end}" if end < last else "")
-            yield Step(
+            yield MaintenanceStep(
                 table.name, "trim", says, tuple(part.values.items()), where, (rule.mark, end)
             )
 
 
-def _cut(part: Part, last: int) -> Iterator[tuple[int, int]]:
+def _cut(part: TablePartition, last: int) -> Iterator[tuple[int, int]]:
     """Seqs up to the last in pieces that each fit into a step: files hold seqs that are near."""
     first = 0 if part.first_seq is None else min(part.first_seq, last)
     pieces = -(-part.bytes // STEP_BYTES)
@@ -126,7 +132,7 @@ def _cut(part: Part, last: int) -> Iterator[tuple[int, int]]:
             yield before + 1, end
 
 
-def _rewrite(table: Table, look: Look, today: date) -> Iterator[Step]:
+def _rewrite(table: Table, look: TableSurvey, today: date) -> Iterator[MaintenanceStep]:
     for part in _closed_parts(table, look):
         if _is_compact(part) or None in part.values.values():
             continue  # no date: times that are none (hostile ones) make few rows
@@ -139,29 +145,31 @@ def _rewrite(table: Table, look: Look, today: date) -> Iterator[Step]:
         rounds = _count_rounds(part)
         if rounds > 1:
             for number in range(rounds):
-                yield Step(table.name, "gather", f"{says}; {number + 1} of {rounds}", values)
+                yield MaintenanceStep(
+                    table.name, "gather", f"{says}; {number + 1} of {rounds}", values
+                )
         if part.bytes <= STEP_BYTES and (on < today or rounds == 1):
-            yield Step(table.name, "sort" if on < today else "merge", says, values)
+            yield MaintenanceStep(table.name, "sort" if on < today else "merge", says, values)
 
 
-def _count_rounds(part: Part) -> int:
+def _count_rounds(part: TablePartition) -> int:
     """In how many steps it is done; each takes some seconds at most."""
     return max(-(-part.files // STEP_FILES), -(-part.bytes // STEP_BYTES))
 
 
-def _is_compact(part: Part) -> bool:
+def _is_compact(part: TablePartition) -> bool:
     """Rewriting it again would make no fewer files, or hardly."""
     # Of a large one, all files but one are larger than half a step.
     return part.files <= (1 if part.bytes <= STEP_BYTES else 1 + 2 * part.bytes / STEP_BYTES)
 
 
-def _closed_parts(table: Table, look: Look) -> list[Part]:
+def _closed_parts(table: Table, look: TableSurvey) -> list[TablePartition]:
     """Open rows are one file, replaced by every commit: there is nothing to do for them."""
     parts = [part for part in look.parts if not part.values.get("is_open")]
     return sorted(parts, key=lambda part: _date_of(table, part))
 
 
-def _date_of(table: Table, part: Part) -> date:
+def _date_of(table: Table, part: TablePartition) -> date:
     """The date of a partition; what has none never gets old."""
     column = find_date_column(table)
     value = part.values[column] if column else None

@@ -24,7 +24,7 @@ PATIENCE_S = 120.0
 _POLL_S = 0.2
 
 
-class Request(msgspec.Struct, frozen=True):
+class MaintenanceRequest(msgspec.Struct, frozen=True):
     """Which tables to maintain now."""
 
     id: str
@@ -41,7 +41,7 @@ class Line(msgspec.Struct, frozen=True):
     is_error: bool = False
 
 
-class Answer(msgspec.Struct):
+class MaintenanceReply(msgspec.Struct):
     """What was done so far."""
 
     id: str
@@ -49,12 +49,12 @@ class Answer(msgspec.Struct):
     is_finished: bool = False
 
 
-class Inbox:
+class RequestInbox:
     """The stream's side. On an object store nobody can ask."""
 
     def __init__(self, lake: str, cluster: str) -> None:
         self._directory = None if "://" in lake else Path(lake) / cluster
-        self._answer: Answer | None = None
+        self._answer: MaintenanceReply | None = None
 
     @property
     def is_open(self) -> bool:
@@ -65,23 +65,23 @@ class Inbox:
         """Whether a request waits."""
         return self._directory is not None and (self._directory / REQUEST).exists()
 
-    def take(self) -> Request | None:
+    def take(self) -> MaintenanceRequest | None:
         """The request that waits, if any; it is answered from now on."""
         if self._directory is None:
             return None
         path = self._directory / REQUEST
         try:
-            request = msgspec.json.decode(path.read_bytes(), type=Request)
+            request = msgspec.json.decode(path.read_bytes(), type=MaintenanceRequest)
             path.unlink()
         except FileNotFoundError:
             return None
         except msgspec.DecodeError:
             path.unlink(missing_ok=True)
             return None
-        self._answer = Answer(request.id)
+        self._answer = MaintenanceReply(request.id)
         return request
 
-    def tell(self, outcome: Outcome | None, *, is_last: bool) -> None:
+    def reply(self, outcome: Outcome | None, *, is_last: bool) -> None:
         """Add a step to the answer."""
         assert self._answer is not None
         assert self._directory is not None
@@ -104,7 +104,7 @@ class Inbox:
 def ask(lake: str, cluster: str, tables: Sequence[str]) -> Iterator[Line]:
     """Ask the running stream; yields what it did, as it does it."""
     directory = Path(lake) / cluster
-    request = Request(uuid.uuid4().hex, list(tables))
+    request = MaintenanceRequest(uuid.uuid4().hex, list(tables))
     _write(directory / REQUEST, request)
     shown, deadline = 0, time.monotonic() + PATIENCE_S
     try:
@@ -126,15 +126,15 @@ def ask(lake: str, cluster: str, tables: Sequence[str]) -> Iterator[Line]:
     )
 
 
-def _write(path: Path, what: Request | Answer) -> None:
+def _write(path: Path, what: MaintenanceRequest | MaintenanceReply) -> None:
     draft = path.with_name(f"{path.name}.{what.id}")
     draft.write_bytes(msgspec.json.encode(what))
     draft.replace(path)
 
 
-def _read_answer(path: Path, request_id: str) -> Answer | None:
+def _read_answer(path: Path, request_id: str) -> MaintenanceReply | None:
     try:
-        answer = msgspec.json.decode(path.read_bytes(), type=Answer)
+        answer = msgspec.json.decode(path.read_bytes(), type=MaintenanceReply)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
     return answer if answer.id == request_id else None
@@ -142,7 +142,7 @@ def _read_answer(path: Path, request_id: str) -> Answer | None:
 
 def _take_back(path: Path, request_id: str) -> None:
     try:
-        request = msgspec.json.decode(path.read_bytes(), type=Request)
+        request = msgspec.json.decode(path.read_bytes(), type=MaintenanceRequest)
     except (FileNotFoundError, msgspec.DecodeError):
         return
     if request.id == request_id:

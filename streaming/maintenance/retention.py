@@ -39,7 +39,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RetentionRule:
     """Rows that go when their date is more than so many days old."""
 
     name: str
@@ -72,14 +72,14 @@ def find_date_column(table: Table) -> str | None:
     return next((name for name in table.partition_by if types[name] == "DATE"), None)
 
 
-def find_rules(table: Table, policy: Policy) -> tuple[Rule, ...]:
+def find_rules(table: Table, policy: Policy) -> tuple[RetentionRule, ...]:
     """What may go from this table."""
     days = policy.retention_days.get(table.name, table.retention_days or 0)
     if table.name != ZNODE_EVENTS.name:
-        return (Rule("rows", days),) if days else ()
+        return (RetentionRule("rows", days),) if days else ()
     rules = (
-        Rule("samples", policy.sample_days, SAMPLES, SAMPLES_MARK),
-        Rule("events", days, f"NOT {_step_events()}", EVENTS_MARK),
+        RetentionRule("samples", policy.sample_days, SAMPLES, SAMPLES_MARK),
+        RetentionRule("events", days, f"NOT {_step_events()}", EVENTS_MARK),
     )
     return tuple(rule for rule in rules if rule.days)
 

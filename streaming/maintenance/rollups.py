@@ -1,7 +1,7 @@
 """Days of offset_lag that are over -> lag_rollups, before anybody trims them. Without Spark.
 
 A day is made by the view lag_history, which reads it from offset_lag as long as it is not rolled
-up: so it tells the same before and after. Making it again changes nothing.
+up: so it reads the same before and after. Making it again changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from delta_tables import reading
 from delta_tables.creation import add_missing_columns, create_table
 from delta_tables.tables.lag_rollups import LAG_ROLLUPS
 from delta_tables.views import VIEWS
-from streaming.maintenance.plan import Step
+from streaming.maintenance.plan import MaintenanceStep
 
 SOURCE = "offset_lag"
 # Under this Delta transaction id lag_rollups says which day is the last that was rolled up.
@@ -34,7 +34,7 @@ _MOST_ROWS = 500_000
 _HOOKS = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
 
-def plan_rollups(lake: str, cluster: str, source: DeltaTable, today: date) -> list[Step]:
+def plan_rollups(lake: str, cluster: str, source: DeltaTable, today: date) -> list[MaintenanceStep]:
     """A step for every day that is over and not rolled up yet, oldest first."""
     rolled = reading.open_table(lake, cluster, LAG_ROLLUPS.name)
     mark = None if rolled is None else rolled.transaction_version(ROLLED_MARK)
@@ -43,7 +43,8 @@ def plan_rollups(lake: str, cluster: str, source: DeltaTable, today: date) -> li
     count = 0 if first is None else (last - first).days + 1
     days = [last - timedelta(days=back) for back in reversed(range(count))]
     return [
-        Step(SOURCE, "roll_up", f"{day} into {LAG_ROLLUPS.name}", (("day", day),)) for day in days
+        MaintenanceStep(SOURCE, "roll_up", f"{day} into {LAG_ROLLUPS.name}", (("day", day),))
+        for day in days
     ]
 
 

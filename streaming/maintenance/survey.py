@@ -22,7 +22,7 @@ _FRAME_DAYS = 3
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePartition:
     """One partition; a table without any has one part."""
 
     values: Mapping[str, Any]
@@ -34,11 +34,11 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Look:
+class TableSurvey:
     """One look at a table."""
 
     properties: Mapping[str, str | None]
-    parts: tuple[Part, ...]
+    parts: tuple[TablePartition, ...]
     # Files that no snapshot younger than the retention needs; of the log, only on local disk.
     dead_files: int
     dead_log_files: int
@@ -46,11 +46,13 @@ class Look:
     marks: Mapping[str, int]
 
 
-def look_at(table: Table, delta: DeltaTable, keep_hours: int, marks: tuple[str, ...] = ()) -> Look:
+def look_at(
+    table: Table, delta: DeltaTable, keep_hours: int, marks: tuple[str, ...] = ()
+) -> TableSurvey:
     """Look at a table; changes nothing."""
     found = {mark: delta.transaction_version(mark) for mark in marks}
     dead = delta.vacuum(keep_hours, dry_run=True, enforce_retention_duration=False, full=True)
-    return Look(
+    return TableSurvey(
         delta.metadata().configuration,
         find_parts(table, delta),
         len(dead),
@@ -59,7 +61,7 @@ def look_at(table: Table, delta: DeltaTable, keep_hours: int, marks: tuple[str, 
     )
 
 
-def find_parts(table: Table, delta: DeltaTable) -> tuple[Part, ...]:
+def find_parts(table: Table, delta: DeltaTable) -> tuple[TablePartition, ...]:
     """The partitions of a table, by their values."""
     actions = delta.get_add_actions(flatten=True)
     columns = {name: actions.column(name).to_pylist() for name in actions.schema.names}
@@ -71,7 +73,7 @@ def find_parts(table: Table, delta: DeltaTable) -> tuple[Part, ...]:
         groups.setdefault(key, []).append(number)
     firsts, lasts = (columns.get(f"{end}.seq", [None] * len(keys)) for end in ("min", "max"))
     return tuple(
-        Part(
+        TablePartition(
             dict(zip(table.partition_by, key, strict=True)),
             len(numbers),
             sum(columns["size_bytes"][n] for n in numbers),
@@ -126,8 +128,8 @@ def find_now(events: DeltaTable) -> datetime:
     """The time of the lake's last event, for the same reason as find_today."""
     actions: Any = events.get_add_actions(flatten=True)
     name = "max.observed_at_ms"
-    told = actions.column(name).to_pylist() if name in actions.schema.names else []
-    last_ms = max((ms for ms in told if ms is not None), default=0)
+    times_ms = actions.column(name).to_pylist() if name in actions.schema.names else []
+    last_ms = max((ms for ms in times_ms if ms is not None), default=0)
     today = datetime.combine(find_today(events), datetime.min.time(), UTC)
     return min(datetime.now(UTC), max(today, datetime.fromtimestamp(last_ms / 1000, UTC)))
 

@@ -4,7 +4,7 @@ Rows that lasted less than a minute and ended in the same one become one, if the
 other within the same five minutes and differ in numbers only: the first, until the end of the last,
 with least, most, mean and last. By when rows end, not by when they begin: an hour that is over has
 all of its rows, and a day's lie in one partition. So it does not matter when, nor how often, it is
-done. The five minutes are those of lag_history, which tells the same before and after.
+done. The five minutes are those of lag_history, which reads the same before and after.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from deltalake import (
 
 from delta_tables import reading
 from delta_tables.table import Table
-from streaming.maintenance.plan import Step
+from streaming.maintenance.plan import MaintenanceStep
 
-# Columns that tell how a row ended, or when it was last seen.
+# Columns that show how a row ended, or when it was last seen.
 _LAST = (
     "seen_seq",
     "valid_to_seq",
@@ -43,7 +43,7 @@ THINNED_MARK = "zklake.thinned"
 
 
 def _write_last(*names: str) -> dict[str, str]:
-    """Columns that tell the end of a row; a row of an older layout tells one thing."""
+    """Columns of the end of a row; a row of an older layout holds one point."""
     return {
         f"{name}_last": f"last_value(coalesce({name}_last, {name}) ORDER BY valid_from_seq)"
         for name in names
@@ -87,7 +87,7 @@ _SAME = {
 THINNED = tuple(_MADE)
 
 
-def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[Step]:
+def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[MaintenanceStep]:
     """A step for every hour up to then that has rows, and is not thinned yet, oldest first."""
     mark = delta.transaction_version(THINNED_MARK) or 0
     since, last = _read_hour(mark + 1), _read_hour(int(until.timestamp()) // 3600)
@@ -98,7 +98,10 @@ def plan_thinning(table: Table, delta: DeltaTable, until: datetime) -> list[Step
         f"AND {_find_marked(table)} IS NOT NULL ORDER BY hour"
     )
     hours = [row["hour"] for row in reading.query_rows({table.name: delta}, sql)]
-    return [Step(table.name, "thin", f"{hour:%Y-%m-%d %H} h", (("hour", hour),)) for hour in hours]
+    return [
+        MaintenanceStep(table.name, "thin", f"{hour:%Y-%m-%d %H} h", (("hour", hour),))
+        for hour in hours
+    ]
 
 
 def thin(table: Table, delta: DeltaTable, hour: datetime) -> str:

@@ -1,6 +1,6 @@
 """One lake looked after: which table is due, and one step at a time. For the thread that writes it.
 
-A step that fails is told, and tried again at the next look; it never harms a batch.
+A step that fails is reported, and tried again at the next look; it never harms a batch.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
 from delta_tables.table import Table
 from delta_tables.tables.znode_events import ZNODE_EVENTS
-from streaming.maintenance.plan import Step, plan
-from streaming.maintenance.requests import Inbox
+from streaming.maintenance.plan import MaintenanceStep, plan
+from streaming.maintenance.requests import RequestInbox
 from streaming.maintenance.retention import Policy, find_rules
 from streaming.maintenance.rollups import SOURCE, plan_rollups, roll_up
-from streaming.maintenance.survey import Look, find_newest_frame, find_now, find_today, look_at
+from streaming.maintenance.survey import (
+    TableSurvey,
+    find_newest_frame,
+    find_now,
+    find_today,
+    look_at,
+)
 from streaming.maintenance.thinning import THINNED, plan_thinning, thin
 from streaming.maintenance.work import do
 
@@ -36,7 +42,7 @@ class Outcome:
     says: str
     seconds: float
     is_error: bool = False
-    look: Look | None = None
+    look: TableSurvey | None = None
 
 
 class Upkeep:
@@ -50,8 +56,8 @@ class Upkeep:
             for number, table in enumerate(TABLES)
         }
         self._waiting: deque[str] = deque()
-        self._steps: deque[Step] = deque()
-        self._inbox = Inbox(lake, cluster)
+        self._steps: deque[MaintenanceStep] = deque()
+        self._inbox = RequestInbox(lake, cluster)
 
     def is_due(self) -> bool:
         """Whether there is anything to do now."""
@@ -67,7 +73,7 @@ class Upkeep:
         elif name := self._waiting.popleft() if self._waiting else self._find_due():
             outcome = self._look(TABLE_BY_NAME[name])
         if self._inbox.is_open:
-            self._inbox.tell(outcome, is_last=not (self._steps or self._waiting))
+            self._inbox.reply(outcome, is_last=not (self._steps or self._waiting))
         return outcome
 
     def _find_due(self) -> str | None:
@@ -85,7 +91,7 @@ class Upkeep:
         says = f"{len(steps)} steps"
         return Outcome(table.name, "look", says, time.monotonic() - began, look=look)
 
-    def _do(self, step: Step) -> Outcome:
+    def _do(self, step: MaintenanceStep) -> Outcome:
         outcome = do_step(self._lake, self._cluster, step, self._policy)
         if outcome.is_error:
             self._steps = deque(other for other in self._steps if other.table != step.table)
@@ -94,7 +100,7 @@ class Upkeep:
 
 def plan_table(
     lake: str, cluster: str, table: Table, policy: Policy
-) -> tuple[list[Step], Look | None]:
+) -> tuple[list[MaintenanceStep], TableSurvey | None]:
     """What there is to do for a table, and what it looks like; None: it is not there yet."""
     names = {table.name, ZNODE_EVENTS.name}
     opened = {name: reading.open_table(lake, cluster, name) for name in names}
@@ -118,8 +124,8 @@ def plan_table(
     return [*first, *plan(table, look, policy, today, newest_frame, growing=growing)], look
 
 
-def do_step(lake: str, cluster: str, step: Step, policy: Policy) -> Outcome:
-    """Do one step on the table as it is now; an error is told, not raised."""
+def do_step(lake: str, cluster: str, step: MaintenanceStep, policy: Policy) -> Outcome:
+    """Do one step on the table as it is now; an error is returned, not raised."""
     began = time.monotonic()
     delta = reading.open_table(lake, cluster, step.table)
     try:

@@ -11,7 +11,7 @@ from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.table import Table
 from streaming.maintenance.gathering import STEP_BYTES, gather
-from streaming.maintenance.plan import Step
+from streaming.maintenance.plan import MaintenanceStep
 from streaming.maintenance.retention import SAMPLES, SAMPLES_MARK
 from streaming.maintenance.survey import find_dead_log, find_log_directory
 
@@ -22,7 +22,7 @@ _TASKS = 1
 _SPILL_BYTES = 512 << 20
 
 
-def do(delta: DeltaTable, step: Step, keep_hours: int) -> str:
+def do(delta: DeltaTable, step: MaintenanceStep, keep_hours: int) -> str:
     """Do it; returns what came of it, in a few words."""
     table = TABLE_BY_NAME[step.table]
     if step.action == "settle":
@@ -42,7 +42,7 @@ def do(delta: DeltaTable, step: Step, keep_hours: int) -> str:
     return _clean(delta, keep_hours)
 
 
-def _trim(delta: DeltaTable, step: Step) -> str:
+def _trim(delta: DeltaTable, step: MaintenanceStep) -> str:
     properties = None
     where = step.where
     if step.mark is not None:
@@ -53,11 +53,11 @@ def _trim(delta: DeltaTable, step: Step) -> str:
     return f"{done.get('num_deleted_rows', 'some')} rows deleted"
 
 
-def _keep_breaks(delta: DeltaTable, step: Step) -> str:
-    """A record right before a delete stays: it tells that no run of deletes goes on there.
+def _keep_breaks(delta: DeltaTable, step: MaintenanceStep) -> str:
+    """A record right before a delete stays: it shows that no run of deletes goes on there.
 
-    Whether a session ended is told by an unbroken run (streaming/sessions.py), and a rebuild must
-    see the same runs.
+    Whether a session ended is decided by an unbroken run (streaming/fold/sessions.py): a rebuild
+    must see the same runs.
     """
     dates = " AND ".join(f"{name} = DATE '{value}'" for name, value in step.partition)
     sql = (
@@ -69,7 +69,7 @@ def _keep_breaks(delta: DeltaTable, step: Step) -> str:
     return f" AND seq NOT IN ({', '.join(map(str, seqs))})" if seqs else ""
 
 
-def _rewrite(delta: DeltaTable, table: Table, step: Step) -> str:
+def _rewrite(delta: DeltaTable, table: Table, step: MaintenanceStep) -> str:
     filters = [(name, "=", _write(value)) for name, value in step.partition]
     options: dict[str, Any] = {
         "partition_filters": filters or None,

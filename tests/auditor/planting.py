@@ -11,7 +11,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
 from auditor.lake import Lake, Watermark
-from auditor.report import Finding
+from auditor.report import AuditFinding
 from delta_tables.reading import table_path
 
 Rows = list[dict[str, Any]]
@@ -59,7 +59,7 @@ def _ignore_log(directory: str, names: list[str]) -> list[str]:
     return [name for name in names if name == "_delta_log"]
 
 
-def find_subject(finding: Finding) -> str:
+def find_subject(finding: AuditFinding) -> str:
     """What a finding is about: a znode of the tree, or a seq of the log."""
     evidence = finding.evidence
     return str(evidence["seq"] if finding.table == "znode_events" else evidence["path"])

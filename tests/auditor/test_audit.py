@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from auditor.audit import Audit, Pace
-from auditor.comparison import Place, Row, State
+from auditor.comparison import OpenZnodeRow, State, ZnodeTable
 from auditor.lake import Watermark
 from auditor.log import Head, Record
 from zklake.errors import LakeError
 
-TOPIC = Place("topics", "/brokers/topics/a")
+TOPIC = ZnodeTable("topics", "/brokers/topics/a")
 OLD, NEW = State(10, 0), State(10, 1)
 
 
@@ -31,7 +31,7 @@ class World:
         self.is_moving = True
         self.on_row: Callable[[], None] = lambda: None
 
-    def walk(self) -> Iterator[tuple[Place, State]]:
+    def walk(self) -> Iterator[tuple[ZnodeTable, State]]:
         if self.tree is not None:
             yield TOPIC, self.tree
 
@@ -57,8 +57,8 @@ class World:
     def list_quarantined(self, first: int, last: int) -> set[int]:
         return set()
 
-    def read_rows(self) -> dict[Place, Row]:
-        rows = {} if self.row is None else {TOPIC: Row(self.row, self.row_seq)}
+    def read_rows(self) -> dict[ZnodeTable, OpenZnodeRow]:
+        rows = {} if self.row is None else {TOPIC: OpenZnodeRow(self.row, self.row_seq)}
         self.on_row()
         return rows
 

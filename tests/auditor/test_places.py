@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from auditor.comparison import Place
+from auditor.comparison import ZnodeTable
 from auditor.places import NAMES, TABLES, find_place
 from delta_tables.catalog import INTERVAL_TABLES, TABLE_BY_NAME
 
@@ -30,7 +30,7 @@ def test_a_row_and_its_znode_are_one_place(table: str, row: dict[str, Any], path
     columns, name = NAMES[table]
     assert set(columns) == set(row)
     assert name(row) == path
-    assert find_place(path) == Place(table, path)
+    assert find_place(path) == ZnodeTable(table, path)
 
 
 def test_every_table_of_single_znodes_is_audited() -> None:

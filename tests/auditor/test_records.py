@@ -8,7 +8,7 @@ import pytest
 
 from auditor.log import Head, Record
 from auditor.records import RecordAudit
-from auditor.report import Finding
+from auditor.report import AuditFinding
 
 Row = dict[str, Any]
 
@@ -32,7 +32,7 @@ def make_rows(log: list[Record]) -> list[Row]:
 
 def audit(
     log: list[Record], rows: list[Row], bad: set[int] | None = None, since: int = 0
-) -> list[Finding]:
+) -> list[AuditFinding]:
     audit = RecordAudit(rows, bad or set(), since)
     found = [finding for record in log for finding in audit.judge(record)]
     assert audit.records == len(log)

@@ -7,7 +7,7 @@ from typing import Any
 from deltalake import DeltaTable, QueryBuilder
 
 from bench.aged_lake import World
-from bench.aged_lake.history import tell_events
+from bench.aged_lake.history import select_events
 from bench.aged_lake.series import list_series
 from bench.aged_lake.things import list_things
 from delta_tables import reading
@@ -25,7 +25,7 @@ from tests.aged import CLUSTER, TINY, copy_lake, read_all
 
 def tell(seed: int) -> list[tuple[Any, ...]]:
     world = World(CLUSTER, seed, TINY)
-    told = QueryBuilder().execute(f"SELECT * FROM ({tell_events(world, list_things(world))})")
+    told = QueryBuilder().execute(f"SELECT * FROM ({select_events(world, list_things(world))})")
     return sorted(
         zip(*(column.to_pylist() for column in told.read_all().columns), strict=True),
         key=lambda row: row[2],

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from bench.group_commits import Group, find_partition
+from bench.group_commits import CommittingGroup, find_partition
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ def test_a_groups_partition_is_found_by_javas_hash(group_id: str, java_hash: int
 
 
 def test_a_request_is_as_long_as_it_says_and_an_answer_is_read_by_partition() -> None:
-    group = Group("g", "orders", (3, 4))
+    group = CommittingGroup("g", "orders", (3, 4))
     request = group.pack(2**40)
     assert struct.unpack_from(">i", request) == (len(request) - 4,)
     assert request.endswith(struct.pack(">iiqhiqh", 2, 3, 2**40, 0, 4, 2**40, 0))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import struct
 
-from bench.producer import Part, _sum_up, pack_record
+from bench.producer import LeaderPartitions, _sum_up, pack_record
 
 
 def test_the_checksum_is_castagnolis() -> None:
@@ -17,7 +17,7 @@ def test_a_batch_is_as_long_as_it_says_and_sums_up_what_follows_its_checksum() -
 
 
 def test_a_request_holds_the_records_once_for_each_partition() -> None:
-    part = Part("orders", (3, 4))
+    part = LeaderPartitions("orders", (3, 4))
     request = part.pack(b"records")
     assert struct.unpack_from(">i", request) == (len(request) - 4,)
     assert request.endswith(struct.pack(">iii7sii7s", 2, 3, 7, b"records", 4, 7, b"records"))

@@ -98,6 +98,18 @@ def open_page(browser: Browser, address: str, *, width: int = 1280) -> Iterator[
         context.close()
 
 
+@contextmanager
+def open_bare_page(browser: Browser) -> Iterator[Page]:
+    """A page whose errors are the test's own affair; it has left its server when it is closed."""
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        yield page
+        page.goto("about:blank")
+    finally:
+        context.close()
+
+
 class Wrong:
     """What a page did that it must not."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dashboard.app import build_app
-from dashboard.connection import Patience
+from dashboard.connection import ConnectionLimits
 from dashboard.options import Options
 from dashboard.server import Server, listen
 from dashboard.tls import Tls
@@ -15,7 +15,11 @@ from dashboard.tls import Tls
 
 @contextmanager
 def serve(
-    options: Options, patience: Patience | None = None, *, port: int = 0, tls: Tls | None = None
+    options: Options,
+    patience: ConnectionLimits | None = None,
+    *,
+    port: int = 0,
+    tls: Tls | None = None,
 ) -> Iterator[str]:
     """Serve until left; yields the address. Leaving must not wait for open pages."""
     taken = listen(f"127.0.0.1:{port}")

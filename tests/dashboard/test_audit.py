@@ -136,7 +136,7 @@ def test_one_that_can_no_longer_be_written_stops_nobody(lake: str, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["password", "token"])
 def test_a_short_secret_is_refused_and_never_shown(name: str) -> None:
-    wanted = rf"dashboard\.{name} = .*: want 12 characters or more: .*openssl rand"
+    wanted = rf"dashboard\.{name} = .*: use 12 characters or more: .*openssl rand"
     with pytest.raises(SettingsError, match=wanted) as refused:
         load_settings(environ={f"ZKLAKE_DASHBOARD__{name.upper()}": "hunter2"})
     assert "hunter2" not in str(refused.value)

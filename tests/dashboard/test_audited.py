@@ -9,14 +9,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from auditor.metrics import AuditMetrics
-from auditor.report import Finding, Report
+from auditor.report import AuditFinding, AuditReport
 from dashboard.audited import AuditedTable, ask_auditor
 from dashboard.options import Options
 from lab.ports import find_free_ports
 from tests.dashboard.conftest import open_client
 from tests.dashboard.story_lake import CLUSTER
 from zklake.health import serve_health
-from zklake.probes import Answer, Patience, ProbeServer
+from zklake.probes import HttpAnswer, ProbeServer, ProbeTimeouts
 
 
 @pytest.fixture
@@ -35,9 +35,9 @@ def open_quality(lake: str, address: str | None) -> TestClient:
 
 
 def test_findings_are_counted_by_table(lake: str, metrics: AuditMetrics, address: str) -> None:
-    report = Report(CLUSTER, znodes=1200, records=34_000, undecided=3)
-    report.findings += [Finding("phantom", "topics", "one", {})] * 2
-    report.findings += [Finding("unexplained", "topics", "two", {})]
+    report = AuditReport(CLUSTER, znodes=1200, records=34_000, undecided=3)
+    report.findings += [AuditFinding("phantom", "topics", "one", {})] * 2
+    report.findings += [AuditFinding("unexplained", "topics", "two", {})]
     metrics.note(report)
     metrics.failures.labels(CLUSTER).inc(4)
     client = open_quality(lake, address)
@@ -53,7 +53,7 @@ def test_findings_are_counted_by_table(lake: str, metrics: AuditMetrics, address
 
 
 def test_another_cluster_s_findings_are_not_ours(metrics: AuditMetrics, address: str) -> None:
-    metrics.note(Report("other", znodes=7))
+    metrics.note(AuditReport("other", znodes=7))
     assert ask_auditor(address, CLUSTER).tables == ()
     assert AuditedTable("topics", 0, 0) in ask_auditor(address, "other").tables
 
@@ -72,7 +72,7 @@ def test_nobody_answers(lake: str) -> None:
 @pytest.mark.parametrize("said", ["<html>", "zklake_audit_znodes{cluster=", "\0\1", "x" * 100])
 def test_somebody_else_answers(said: str, lake: str) -> None:
     taken = socket.create_server(("127.0.0.1", 0))
-    server = ProbeServer(taken, lambda path: Answer(200, said), Patience())
+    server = ProbeServer(taken, lambda path: HttpAnswer(200, said), ProbeTimeouts())
     server.start()
     try:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

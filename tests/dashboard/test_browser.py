@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dashboard.options import Options
 from tests.dashboard.addresses import ADDRESSES
-from tests.dashboard.browser import open_page
+from tests.dashboard.browser import open_bare_page, open_page
 from tests.dashboard.serving import serve
 from tests.dashboard.story import HOSTILE_GROUP, HOSTILE_TOPIC
 from tests.dashboard.story_lake import CLUSTER, tell_events, tell_news, write_story
@@ -64,30 +64,28 @@ def test_news_are_shown_without_a_reload(browser: Browser, tmp_path: Path) -> No
 
 def test_a_dashboard_that_is_gone_is_said_until_it_is_back(browser: Browser, lake: str) -> None:
     options = Options(lake, CLUSTER, stale_after_s=100_000)
-    context = browser.new_context()
-    page, silence = context.new_page(), context.pages[0].locator(".silence")
-    with serve(options) as address:
-        page.goto(address)
-        expect(silence).to_be_hidden()
-    expect(silence).to_be_visible()
-    with serve(options, port=int(address.rpartition(":")[2])):
-        expect(silence).to_be_hidden(timeout=60_000)
-        page.goto("about:blank")
-    context.close()
+    with open_bare_page(browser) as page:
+        silence = page.locator(".silence")
+        with serve(options) as address:
+            page.goto(address)
+            expect(silence).to_be_hidden()
+        expect(silence).to_be_visible()
+        with serve(options, port=int(address.rpartition(":")[2])):
+            expect(silence).to_be_hidden(timeout=60_000)
+            page.goto("about:blank")
 
 
 def test_a_page_that_may_not_follow_the_lake_says_why(browser: Browser, lake: str) -> None:
-    context = browser.new_context()
-    with serve(Options(lake, CLUSTER, live_connections=1)) as address:
-        first, second = context.new_page(), browser.new_context().new_page()
+    with (
+        serve(Options(lake, CLUSTER, live_connections=1)) as address,
+        open_bare_page(browser) as first,
+        open_bare_page(browser) as second,
+    ):
         with first.expect_response("**/live?*"):
             first.goto(f"{address}/groups")
         second.goto(f"{address}/groups")
         expect(second.locator(".silence")).to_contain_text("dashboard.live_connections")
         expect(second.locator("h1")).to_have_text("Groups")
-        for page in (first, second):
-            page.goto("about:blank")
-            page.context.close()
 
 
 @pytest.mark.parametrize("status", [503, 401, 0])
@@ -96,9 +94,8 @@ def test_a_page_that_is_refused_is_said_until_it_is_given(
 ) -> None:
     write_story(str(tmp_path), groups=1)
     options = Options(str(tmp_path), CLUSTER, stale_after_s=100_000, refresh_s=0.2)
-    context = browser.new_context()
-    with serve(options) as address:
-        page, silence = context.new_page(), context.pages[0].locator(".silence")
+    with serve(options) as address, open_bare_page(browser) as page:
+        silence = page.locator(".silence")
         page.goto(f"{address}/groups")
         expect(page.locator(".live-word")).to_be_visible()
         page.route("**/groups*", lambda one: one.fulfill(status=status) if status else one.abort())
@@ -110,8 +107,6 @@ def test_a_page_that_is_refused_is_said_until_it_is_given(
             tell_news(str(tmp_path), "billing")
         expect(silence).to_be_hidden(timeout=60_000)
         expect(page.locator(".live-word")).to_be_visible()
-        page.goto("about:blank")
-    context.close()
 
 
 def test_the_age_of_the_lake_goes_on_where_nothing_else_does(

@@ -16,7 +16,7 @@ from delta_tables import reading
 from delta_tables.asking.lakes import Lake as AskedLake
 from delta_tables.asking.moments import write_query
 from delta_tables.asking.question import Limits
-from delta_tables.asking.why import Wanted, explain
+from delta_tables.asking.why import RiseFilter, explain
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.live.span import Span
 from delta_tables.live.tables import Tables
@@ -91,7 +91,7 @@ def test_the_peak_is_one_number(tmp_path: Path) -> None:
     found_at = load_peak(tables, SPAN, MINE)["at"]
     assert found_at == START + timedelta(seconds=10 * (totals.index(max(totals)) + 1))
     lakes = [AskedLake(str(tmp_path), "c")]
-    (told,) = explain(lakes, Wanted("g", START + timedelta(minutes=10)), Limits(timeout_s=60))
+    (told,) = explain(lakes, RiseFilter("g", START + timedelta(minutes=10)), Limits(timeout_s=60))
     assert told.chosen is not None
     assert told.chosen.peak_lag == max(totals)
 

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.rates import Reading, Readings, measure_rates
+from dashboard.rates import OffsetReading, Readings, measure_rates
 
 # Ten points of 15 s from second 0 on.
 GRID, STEP = range(10), 15
 
 
 def _read(*readings: tuple[float, int], until: float) -> Readings:
-    return Readings([Reading(at, offset) for at, offset in readings], until)
+    return Readings([OffsetReading(at, offset) for at, offset in readings], until)
 
 
 def test_a_steady_pace_is_steady_whatever_the_rounds_fall_into() -> None:

@@ -172,7 +172,7 @@ def test_accounts_come_from_the_settings(tmp_path: Path) -> None:
     ("accounts", "wanted"),
     [
         ([{"name": "bob"}], "bob needs a password or a token"),
-        ([{"name": "bob", "password": "s3cret"}], "want 12 characters"),
+        ([{"name": "bob", "password": "s3cret"}], "use 12 characters"),
         ([{"name": "bob", "password": "file:/nowhere"}], "cannot read the file"),
         ([{"name": "b:b", "password": "s3cret-s3cret"}], "accounts.0.name"),
         ([{"name": "bob", "password": "s3cret-s3cret", "role": "admin"}], "accounts.0.role"),

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from dashboard.connection import Patience
+from dashboard.connection import ConnectionLimits
 from dashboard.options import Options
 from delta_tables.asking.question import Limits
 from tests.dashboard.serving import serve
@@ -24,7 +24,7 @@ QUESTION = "SELECT sum(length(concat(a.topic, b.topic, c.topic, d.topic))) FROM 
 )
 SLOW = f"GET /api/sql?query={quote(QUESTION)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
 # Nothing is closed for being late, only for being one too many.
-CALM = Patience(head_s=1000, stall_s=1000, grace_s=0)
+CALM = ConnectionLimits(head_s=1000, stall_s=1000, grace_s=0)
 
 
 def check_answers(address: str) -> None:
@@ -55,7 +55,7 @@ def test_silent_sockets_keep_nobody_out_and_do_not_pile_up(lake: str) -> None:
 )
 def test_who_does_not_ask_in_time_is_cut_off(lake: str, sent: bytes) -> None:
     with (
-        serve(Options(lake, CLUSTER), Patience(head_s=1)) as address,
+        serve(Options(lake, CLUSTER), ConnectionLimits(head_s=1)) as address,
         open_many(address, 20, sent) as opened,
     ):
         assert wait_for(lambda: all(map(is_closed, opened)))
@@ -64,7 +64,7 @@ def test_who_does_not_ask_in_time_is_cut_off(lake: str, sent: bytes) -> None:
 
 def test_a_head_that_comes_byte_by_byte_is_cut_off(lake: str) -> None:
     with (
-        serve(Options(lake, CLUSTER), Patience(head_s=1)) as address,
+        serve(Options(lake, CLUSTER), ConnectionLimits(head_s=1)) as address,
         open_socket(address, b"GET / HTTP/1.1\r\n") as slow,
     ):
 
@@ -85,7 +85,7 @@ def test_who_does_not_read_is_cut_off(tmp_path: Path) -> None:
     # More than the kernel takes in for a reader that does not read.
     count = 1 + (64 << 20) // script
     with (
-        serve(Options(str(tmp_path), CLUSTER), Patience(head_s=1000, stall_s=1)) as address,
+        serve(Options(str(tmp_path), CLUSTER), ConnectionLimits(head_s=1000, stall_s=1)) as address,
         open_socket(address) as deaf,
     ):
         deaf.sendall(sent * count)
@@ -98,7 +98,7 @@ def test_who_does_not_read_is_cut_off(tmp_path: Path) -> None:
 def test_a_page_that_is_followed_is_not_cut_off(lake: str) -> None:
     options = Options(lake, CLUSTER, refresh_s=0.1)
     with (
-        serve(options, Patience(head_s=0.5)) as address,
+        serve(options, ConnectionLimits(head_s=0.5)) as address,
         open_socket(address, LIVE) as live,
         open_socket(address) as silent,
     ):

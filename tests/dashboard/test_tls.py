@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.connection import Patience
+from dashboard.connection import ConnectionLimits
 from dashboard.options import Options
 from dashboard.server import Server
 from dashboard.tls import Tls, check_tls
@@ -56,7 +56,7 @@ def test_pages_are_answered_by_https(lake: str, tls: Tls) -> None:
 
 def test_who_does_not_shake_hands_is_cut_off(lake: str, tls: Tls) -> None:
     with (
-        serve(Options(lake, CLUSTER), Patience(head_s=2), tls=tls) as address,
+        serve(Options(lake, CLUSTER), ConnectionLimits(head_s=2), tls=tls) as address,
         open_many(address, 300) as opened,
     ):
         assert wait_for(lambda: all(map(is_closed, opened)))

@@ -110,7 +110,7 @@ import sys
 from delta_tables.reading import read_rows
 from streaming.batch import Fold
 from streaming.lake.lake import Lake
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from bench.records import make_records
 from tests.streaming.story import Story
 from zklake.events.envelope import Stat, encode
@@ -137,7 +137,7 @@ data = '{"version":1,"wheels":0}'
 story.add(op="create", path="/toys/ball", kind="toy", data=data, stat=story.stat(30))
 lake = Lake(sys.argv[1], "c")
 lake.create_tables()
-fold = Fold(lake, Progress(), "zklake.c")
+fold = Fold(lake, LakeProgress(), "zklake.c")
 fold.fold_batch(make_records([encode(event) for event in story.events]))
 sql = "SELECT toy, wheels, is_open, ended_by, decode_error FROM toys ORDER BY valid_from_seq"
 print([tuple(row.values()) for row in read_rows(sys.argv[1], "c", sql)])

@@ -16,7 +16,7 @@ from kazoo.client import KazooClient
 from bench.records import make_records
 from delta_tables.reading import read_rows
 from lab.cluster import Cluster
-from lab.stories import BROKER_SETTINGS, find_story, tell_story
+from lab.stories import BROKER_SETTINGS, find_story, run_story
 from lab.zookeeper import ZooKeeperServer
 from streaming.batch import Fold
 from streaming.lake.lake import Lake
@@ -25,7 +25,7 @@ from streaming.log.identity import accept_log
 from tests.e2e.backfilled import Pair, is_counted
 from tests.reference.load import run_load
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
-from watcher.txnlog.opening import Wanted
+from watcher.txnlog.opening import HistoryRequest
 from zklake.cli.backfill_work import Summary, backfill_lake
 from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, encode
 from zklake.events.topics import name_topics
@@ -110,7 +110,7 @@ def recording(
         with Cluster(3, zookeeper_version=version, settings=BROKER_SETTINGS) as played:
             with watch(played.zookeeper_connect, cluster, directory, name) as log:
                 for story in STORIES:
-                    tell_story(played, find_story(story), 5, 50.0, lambda fact: None)
+                    run_story(played, find_story(story), 5, 50.0, lambda fact: None)
             shutil.copytree(played.zookeeper.servers[0].data_dir, directory / "data")
     fold(log, name, directory / "live")
     chroot = "/kafka" if version.startswith("3.4") else ""
@@ -132,7 +132,9 @@ def fold(log: list[Event], cluster: str, lake: Path) -> None:
 def backfill(recording: Recording, lake: Path | str, until_ms: int | None = None) -> Summary:
     flags = {"lake.path": str(lake), "cluster": recording.cluster}
     settings = load_settings(None, flags)
-    return backfill_lake(settings, Wanted([recording.files], chroot=recording.chroot), until_ms)
+    return backfill_lake(
+        settings, HistoryRequest([recording.files], chroot=recording.chroot), until_ms
+    )
 
 
 @pytest.fixture(scope="module")

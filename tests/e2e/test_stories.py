@@ -22,7 +22,7 @@ from delta_tables.asking.querying import check_query
 from delta_tables.reading import open_tables, query_rows, read_rows
 from delta_tables.views import VIEWS
 from lab.cluster import Cluster
-from lab.stories import STORIES, Fact, tell_story
+from lab.stories import STORIES, Fact, run_story
 from lab.stories.step import Act, Look
 from lab.stories.story import Story
 from streaming.daemon import run_once
@@ -166,7 +166,7 @@ def check_plan(story: Story, told: list[Fact]) -> None:
     planned = [step for step in story.plan(SEED) if isinstance(step, Act | Look)]
     assert [fact.fact for fact in told] == [step.fact for step in planned]
     for step, fact in zip(planned, told, strict=True):
-        fields = json.loads(json.dumps(step.tell_fields())) if isinstance(step, Act) else {}
+        fields = json.loads(json.dumps(step.list_fields())) if isinstance(step, Act) else {}
         assert fields.items() <= fact.fields.items()
 
 
@@ -174,7 +174,7 @@ def check_plan(story: Story, told: list[Fact]) -> None:
 def test_the_truth_of(story: Story, theatre: Theatre) -> None:
     theatre.make_whole()
     told: list[Fact] = []
-    seconds = tell_story(theatre.cluster, story, SEED, SPEED, told.append, say=print)
+    seconds = run_story(theatre.cluster, story, SEED, SPEED, told.append, say=print)
     print(f"{story.name}: {len(told)} facts in {seconds:.1f} s")
     check_plan(story, told)
     facts = [json.loads(fact.to_json()) for fact in told]

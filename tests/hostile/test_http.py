@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from dashboard.connection import Patience
+from dashboard.connection import ConnectionLimits
 from dashboard.options import Options
 from delta_tables.asking.question import Limits
 from tests.dashboard.serving import serve
@@ -43,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     lake = str(tmp_path_factory.mktemp("story"))
     write_story(lake, groups=3)
     options = Options(lake, CLUSTER, limits=Limits(timeout_s=5, memory_bytes=256 << 20))
-    with serve(options, Patience(head_s=5)) as address:
+    with serve(options, ConnectionLimits(head_s=5)) as address:
         yield Place(address, lake)
         status, text = get(address, "/api/groups")
         assert (status, "billing" in text) == (200, True)

@@ -30,9 +30,9 @@ CANARY = "c4nary-file-content"
 TELLTALES = (CANARY, "root:", "Traceback", "panicked", "/site-packages/", ".parquet", "PYTHONPATH=")
 # The sentences of delta_tables/asking/querying.py and nesting.py.
 OURS = (
-    "want exactly one SELECT|no function|no table|not SQL: (line|a quote)|that zklake can read|"
+    "only one SELECT|no function|no table|not SQL: (line|a quote)|that zklake can read|"
     "only the lake's own tables|is not allowed; write plain|only reading is allowed|nested|"
-    "INTERVAL wants|longer than"
+    "INTERVAL takes|longer than"
 )
 # An alias with too few columns, and a value that nobody gives: both are SQL.
 BY_ENGINE = ("SELECT * FROM topics AS 'input_file_name'(a)", "SELECT :name")

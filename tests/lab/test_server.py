@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.server import Place, Server, wait_until
+from lab.server import Server, WorkDirectory, wait_until
 from zklake.errors import LabError, RunError
 
 
 def test_a_temporary_place_goes_and_a_given_one_stays(tmp_path: Path) -> None:
-    own, given = Place(None), Place(tmp_path / "lab")
+    own, given = WorkDirectory(None), WorkDirectory(tmp_path / "lab")
     assert own.path.is_dir()
     own.clear()
     given.clear()

@@ -23,7 +23,7 @@ from lab.stories.step import Pause
 from lab.stories.topic_acts import ElectPreferred, Reassign
 from lab.stories.truth import read_truth
 from lab.story_answers import StoryAnswers
-from lab.story_chapters import Chapter, Look, plan_cycle
+from lab.story_chapters import Chapter, Pointer, plan_cycle
 from lab.story_loop import StoryLoop
 from lab.waves import MEAN, PERIOD_S, SWING, find_rate
 from tests.delta_tables.empty_lake import make_empty_lake
@@ -105,7 +105,7 @@ def test_the_tables_are_quoted_and_a_lake_that_is_behind_ends_nothing(
     said: list[str] = []
     shown: list[object] = []
     answers = StoryAnswers(site, "http://127.0.0.1:1/", said.append, shown.append)
-    look = Look("topics", "zklake tables", "SELECT topic FROM topics -- {since}", 1)
+    look = Pointer("topics", "zklake tables", "SELECT topic FROM topics -- {since}", 1)
     since = datetime.fromisoformat("2026-11-18T07:00:00Z")
     answers.point(look)
     answers.answer(look, since)
@@ -115,7 +115,7 @@ def test_the_tables_are_quoted_and_a_lake_that_is_behind_ends_nothing(
     ]
     assert shown == [[{"topic": "orders"}]]
     monkeypatch.setattr("lab.story_answers._PATIENCE_S", 0.1)
-    answers.answer(Look("topics", "", "SELECT topic FROM nothing", 1), since)
+    answers.answer(Pointer("topics", "", "SELECT topic FROM nothing", 1), since)
     assert "do not have all of it yet" in said[-1]
     assert len(shown) == 1
 
@@ -146,7 +146,7 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 @pytest.mark.integration
 @pytest.mark.timeout(1200)
 def test_a_whole_cycle_is_told_on_a_real_cluster(shop: Shop, tmp_path: Path) -> None:
-    reporter, seen = Reporter(), list[Look]()
+    reporter, seen = Reporter(), list[Pointer]()
     supervisor = Supervisor(reporter, lambda: None)
     for server in shop.stage.cluster.servers:
         supervisor.follow(server)
@@ -161,7 +161,7 @@ def test_a_whole_cycle_is_told_on_a_real_cluster(shop: Shop, tmp_path: Path) -> 
             point=lambda look: None,
             answer=lambda look, since: seen.append(look),
         ) as loop:
-            loop.tell_cycle(Pause(1_000))
+            loop.run_cycle(Pause(1_000))
             # The coordinator may have moved meanwhile: who asks still gets an answer.
             one = shop.stage.patience.wait_for(
                 lambda: describe_group(shop.stage, KAFKA_GROUP), f"the end of {KAFKA_GROUP}"

@@ -61,7 +61,7 @@ def fill(lake: Path, files: Path, *, most: int | None = None, last: int | None =
         bounds = bounds._replace(before_seq=live.seq, before_ms=live.at_ms)
         bounds = bounds._replace(last_zxid=last or live.seen_zxid)
     teller = Teller([files], bounds, start=-1 if past.zxid is None else past.zxid)
-    for number, batch in enumerate(teller.history.tell()):
+    for number, batch in enumerate(teller.history.read()):
         if number == most:
             raise Crash
         backfill.append(batch.events, batch.zxid)
@@ -150,7 +150,7 @@ def _drop_seqs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_tables_that_a_crash_left_behind_are_made_by_the_next_run(tmp_path: Path) -> None:
     lake, files = tmp_path / "lake", write_files(tmp_path / "files")
     backfill = Backfill(Lake(str(lake), CLUSTER))
-    for batch in Teller([files]).history.tell():
+    for batch in Teller([files]).history.read():
         backfill.append(batch.events, batch.zxid)
     assert ask(lake, BROKERS) == []
     assert fill(lake, files) == 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.patience import MOST_EQUAL, Patience
+from streaming.patience import MOST_EQUAL, RetryPolicy
 from streaming.trouble import BatchFailed, NotWritable, explain
 from zklake.errors import LakeError, LogError, OtherLog, QueryError, ZklakeError
 
@@ -10,7 +10,7 @@ PLACES = {"log": "topic t on b:1", "lake": "/lake/c"}
 
 
 def test_outages_are_waited_out_with_longer_and_longer_waits() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     outages: list[ZklakeError] = [LogError("away"), NotWritable("full", "the disk is full")]
     waits = [patience.judge(outages[i % 2], 7) for i in range(20)]
     assert waits[0] == 1
@@ -21,7 +21,7 @@ def test_outages_are_waited_out_with_longer_and_longer_waits() -> None:
 
 
 def test_equal_failures_at_one_place_end_it() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     for job in range(MOST_EQUAL - 1):
         patience.judge(BatchFailed(f"job {job} failed"), 7)
     with pytest.raises(BatchFailed, match=r"job 9 failed.*3 times.*after seq 7"):
@@ -29,7 +29,7 @@ def test_equal_failures_at_one_place_end_it() -> None:
 
 
 def test_a_batch_that_failed_is_tried_again_with_less() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     assert patience.limit(300_000) == 300_000
     patience.judge(LogError("away"), 7)
     assert patience.limit(300_000) == 300_000
@@ -43,14 +43,14 @@ def test_a_batch_that_failed_is_tried_again_with_less() -> None:
 
 
 def test_other_failures_or_other_places_do_not_add_up() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     failures = [("x", seq) for seq in range(10)] + [(text, 7) for text in "abab"]
     waits = [patience.judge(BatchFailed(text), seq) for text, seq in failures]
     assert waits == [1, 2, 4, 8, 16, *[30] * 9]
 
 
 def test_an_outage_in_between_does_not_hide_a_failure() -> None:
-    patience = Patience()
+    patience = RetryPolicy()
     patience.judge(BatchFailed("x"), 7)
     patience.judge(LogError("away"), 7)
     patience.forget()
@@ -62,7 +62,7 @@ def test_an_outage_in_between_does_not_hide_a_failure() -> None:
 @pytest.mark.parametrize("error", [OtherLog("other"), LakeError("lost"), ZklakeError("?")])
 def test_what_no_wait_mends_stops_at_once(error: ZklakeError) -> None:
     with pytest.raises(type(error)):
-        Patience().judge(error, 7)
+        RetryPolicy().judge(error, 7)
 
 
 class JavaError(Exception):

@@ -40,7 +40,7 @@ def test_client_options_reach_the_stream_and_their_secrets_no_text() -> None:
 
 def test_options_that_java_does_not_know_are_refused_before_spark_starts() -> None:
     Path("zklake.toml").write_text('[log.client]\nsasl.mechanisms = "GSSAPI"\n')
-    with pytest.raises(SettingsError, match="GSSAPI wants sasl"):
+    with pytest.raises(SettingsError, match="GSSAPI needs sasl"):
         plan_streams(load_settings(environ={}))
 
 

@@ -20,7 +20,7 @@ from watcher.metrics import WatcherMetrics
 from watcher.outlet import Outlet
 from watcher.read_timer import ReadTimer
 from watcher.release import Release
-from watcher.tree import Row, Tree
+from watcher.tree import Tree, ZnodeRow
 from watcher.zookeeper.inbox import Inbox
 from zklake.events.envelope import Event, GapReason, Meta, decode
 
@@ -137,7 +137,7 @@ def test_the_numbers_say_how_long_and_how_much() -> None:
         rig.run(lambda: read("gap_seconds_total", reason="session_expired") > 0.5)
         assert read("gap_seconds_total", reason="first_start") < 1
         assert read("read_seconds_count") > 0
-        assert (read("server_zxid"), read("told_zxid")) == (77, 20)
+        assert (read("server_zxid"), read("published_zxid")) == (77, 20)
         assert read("model_bytes") == release.tree.size > 20 * 80
         counted = {
             (sample.labels["op"], sample.labels["fidelity"]): sample.value
@@ -172,7 +172,7 @@ def test_one_read_at_a_time_is_timed() -> None:
 
 
 def test_the_model_counts_its_paths_once() -> None:
-    tree, row = Tree(), Row(1, 1, 0, 0, 0)
+    tree, row = Tree(), ZnodeRow(1, 1, 0, 0, 0)
     empty = tree.size
     tree.put("/abcdefghij", row, 0, 0)
     one = tree.size

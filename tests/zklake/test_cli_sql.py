@@ -123,7 +123,7 @@ def test_rows_that_are_cut_off_are_said(lake: str) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["DROP TABLE broker_membership"], "exactly one SELECT"),
+        (["DROP TABLE broker_membership"], "only one SELECT"),
         (["SELECT nothing FROM nowhere"], "no table 'nowhere'"),
         (["SELECT no_such FROM broker_membership"], "line 1, column 8: no column 'no_such'"),
         ([ENDLESS, "--timeout", "0.5"], r"longer than 0.5 s.*--timeout"),

@@ -15,11 +15,11 @@ from zklake.jars.ivy import Arrived, explain_failure
 from zklake.jars.location import cache_dir, pyspark_jars_dir
 from zklake.jars.lock import Coordinate, format_lock, parse_lock, read_lock, write_lock
 from zklake.jars.locksmith import check_bindings
-from zklake.jars.progress import Lines
+from zklake.jars.progress import JarLines
 from zklake.jars.source import DirectorySource, IvySource, choose_source
 from zklake.jars.wanted import WANTED
 
-SILENT = Lines(lambda line: None)
+SILENT = JarLines(lambda line: None)
 
 
 class Refusing:
@@ -112,7 +112,7 @@ def test_only_what_is_missing_is_asked_for(cache: JarCache, tmp_path: Path) -> N
 
 def test_progress_counts(cache: JarCache, offline: DirectorySource) -> None:
     lines: list[str] = []
-    cache.fetch(["fruit"], offline, Lines(lines.append))
+    cache.fetch(["fruit"], offline, JarLines(lines.append))
     assert lines == [
         "fruit: 2 JARs to fetch",
         "fruit: 1 of 2  org.fruit:apple:1.0",
@@ -173,7 +173,7 @@ import sys, time
 from pathlib import Path
 from tests.zklake.jar_files import make_lock
 from zklake.jars.cache import JarCache
-from zklake.jars.progress import Lines
+from zklake.jars.progress import JarLines
 from zklake.jars.source import DirectorySource
 
 class Slow(DirectorySource):
@@ -182,7 +182,7 @@ class Slow(DirectorySource):
         sys.stdin.readline()
         super().bring(coordinates, into, arrived)
 
-say = Lines(lambda line: print(line, flush=True))
+say = JarLines(lambda line: print(line, flush=True))
 cache = JarCache(Path(sys.argv[1]), make_lock())
 print("fetched", cache.fetch(["fruit"], Slow(Path(sys.argv[2])), say)["fruit"], flush=True)
 """

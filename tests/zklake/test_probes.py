@@ -11,14 +11,14 @@ from prometheus_client import CollectorRegistry, Gauge
 
 from tests.dashboard.sockets import count_files, get, is_closed, open_many, open_socket, wait_for
 from zklake.health import serve_health
-from zklake.probes import Patience
+from zklake.probes import ProbeTimeouts
 
 ALIVE = (200, "alive\n")
 ASKED = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @contextmanager
-def serve(patience: Patience = Patience(), **answers: object) -> Iterator[str]:
+def serve(patience: ProbeTimeouts = ProbeTimeouts(), **answers: object) -> Iterator[str]:
     registry = CollectorRegistry()
     Gauge("up", "that it is", registry=registry).set(1)
     with serve_health(
@@ -32,7 +32,7 @@ def serve(patience: Patience = Patience(), **answers: object) -> Iterator[str]:
 
 
 def test_silent_sockets_take_no_thread_and_keep_nobody_out() -> None:
-    with serve(Patience(head_s=1000)) as address:
+    with serve(ProbeTimeouts(head_s=1000)) as address:
         before = threading.active_count()
         with open_many(address, 600) as opened:
             for path in ("/healthz", "/readyz", "/metrics"):
@@ -48,7 +48,7 @@ def test_silent_sockets_take_no_thread_and_keep_nobody_out() -> None:
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nX: ", b"G"])
 def test_who_does_not_ask_in_time_is_cut_off(sent: bytes) -> None:
     with (
-        serve(Patience(head_s=0.5)) as address,
+        serve(ProbeTimeouts(head_s=0.5)) as address,
         open_many(address, 20, sent) as opened,
     ):
         assert wait_for(lambda: all(map(is_closed, opened)))
@@ -77,7 +77,7 @@ def test_other_requests_are_refused(sent: bytes, status: bytes) -> None:
 
 
 def test_a_head_that_does_not_end_is_cut_off() -> None:
-    with serve(Patience(head_s=1000)) as address, open_socket(address) as one:
+    with serve(ProbeTimeouts(head_s=1000)) as address, open_socket(address) as one:
         with pytest.raises(OSError, match=r"reset|[Bb]roken"):
             one.sendall(b"GET /" + b"x" * (100 << 20))
         assert get(address, "/healthz") == ALIVE
@@ -86,7 +86,7 @@ def test_a_head_that_does_not_end_is_cut_off() -> None:
 def test_who_does_not_read_is_cut_off() -> None:
     large = "x" * (32 << 20)
     with (
-        serve(Patience(answer_s=0.5), find_illness=lambda: large) as address,
+        serve(ProbeTimeouts(answer_s=0.5), find_illness=lambda: large) as address,
         open_socket(address, ASKED) as deaf,
     ):
         assert deaf.recv(20).startswith(b"HTTP/1.1 503")
@@ -97,7 +97,7 @@ def test_who_does_not_read_is_cut_off() -> None:
 
 def test_what_fails_is_said() -> None:
     with serve(find_illness=lambda: str(1 // 0)) as address:
-        assert get(address, "/healthz") == (500, "it cannot be told: ZeroDivisionError\n")
+        assert get(address, "/healthz") == (500, "the state cannot be read: ZeroDivisionError\n")
 
 
 def test_a_crowd_that_asks_is_answered_by_few_threads() -> None:

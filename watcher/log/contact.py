@@ -1,4 +1,4 @@
-"""Whether the log's Kafka answers, and whether our topics are there: told once per change."""
+"""Whether the log's Kafka answers, and whether our topics are there: logged once per change."""
 
 from __future__ import annotations
 

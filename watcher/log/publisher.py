@@ -185,7 +185,7 @@ class Publisher:
         return opened_at is not None and time.monotonic() - opened_at > self._timeout_s
 
     def _hear(self) -> None:
-        """Let error_cb tell why a call timed out: init, commit and abort do not call it."""
+        """Let error_cb report why a call timed out: init, commit and abort do not call it."""
         with suppress(KafkaException, SystemError):
             self._producer.poll(0)
 

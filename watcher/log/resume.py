@@ -89,13 +89,13 @@ def _join(meta: Meta | None, last: LastEvent | None) -> Meta | None:
     """The later of both in everything, so that neither seq nor observed_at ever goes back."""
     if last is None:
         return meta
-    told = Meta(last.log_id, last.seq, last.zxid or 0, last.observed_at_ms)
+    published = Meta(last.log_id, last.seq, last.zxid or 0, last.observed_at_ms)
     if meta is None:
-        return told
+        return published
     return Meta(
         log_id=last.log_id,
         seq=max(meta.seq, last.seq),
-        zxid=max(meta.zxid, told.zxid),
+        zxid=max(meta.zxid, published.zxid),
         observed_at_ms=max(meta.observed_at_ms, last.observed_at_ms),
         cluster_id=meta.cluster_id,
     )

@@ -59,7 +59,7 @@ class Sender:
         while self._serve(producer, 1.0):
             if time.monotonic() - started_at > AWAY_AFTER_S:
                 self._on_slow("records stay unanswered")
-        # Purged: the transaction has failed before, and its commit tells why.
+        # Purged: the transaction has failed before, and its commit says why.
         if self._failure is not None and self._failure.code() != KafkaError._PURGE_QUEUE:
             raise judge_delivery(self._failure)
 
@@ -107,6 +107,6 @@ def _enqueue(producer: Producer, topic: str, record: Record, report: Report | No
     except BufferError:
         return False
     except KafkaException as error:
-        # Else the transaction has already failed, or we are fenced; the abort tells which.
+        # Else the transaction has already failed, or we are fenced; the abort shows which.
         raise judge_delivery(error.args[0]) from error
     return True

@@ -24,7 +24,7 @@ _POLL_S = 0.25
 _ANSWER_S = 5.0
 
 
-class Silence(NamedTuple):
+class LogSilence(NamedTuple):
     """How long the log must be silent before it is ours, and since when it is. Pure."""
 
     end: int | None
@@ -39,7 +39,7 @@ class Silence(NamedTuple):
 
 def begin_silence(
     end: int, newest_age_ms: int | None, now_ms: int, takeover_after_ms: int
-) -> Silence:
+) -> LogSilence:
     """The first look. `newest_age_ms` is by the wall clock: it only shortens the wait."""
     if newest_age_ms is None and end == 0:
         needed_ms = 0
@@ -47,10 +47,10 @@ def begin_silence(
         needed_ms = takeover_after_ms
     else:
         needed_ms = min(LOOK_MS, takeover_after_ms)
-    return Silence(end, now_ms, needed_ms, takeover_after_ms)
+    return LogSilence(end, now_ms, needed_ms, takeover_after_ms)
 
 
-def observe(silence: Silence, end: int | None, now_ms: int) -> Silence:
+def observe(silence: LogSilence, end: int | None, now_ms: int) -> LogSilence:
     """A further look; `end` None = Kafka did not answer, and silence then proves nothing."""
     if end is not None and end == silence.end:
         return silence
@@ -99,7 +99,9 @@ def wait_for_silence(
     return True
 
 
-def _look_first(events: PartitionReader, tree: PartitionReader, takeover_after_ms: int) -> Silence:
+def _look_first(
+    events: PartitionReader, tree: PartitionReader, takeover_after_ms: int
+) -> LogSilence:
     end = events.find_bounds()[1] + tree.find_bounds()[1]
     newest = events.read_last(lambda message: True)
     # CreateTime is the writer's clock, LogAppendTime the broker's; either may differ from ours.

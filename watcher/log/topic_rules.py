@@ -11,7 +11,7 @@ from zklake.errors import TopicRefused
 MAX_MESSAGE_BYTES = MAX_RECORD_BYTES + FRAMING_BYTES
 
 
-class Rule(NamedTuple):
+class TopicRule(NamedTuple):
     """What one config of an existing topic must be; a broken rule refuses, or only warns."""
 
     config: str
@@ -47,12 +47,12 @@ def tree_configs(replication: int) -> dict[str, str]:
     return safe_configs(replication) | compact_early
 
 
-def _refuse(config: str, needed: str, because: str) -> Rule:
-    return Rule(config, needed, lambda found: found == needed, True, because)
+def _refuse(config: str, needed: str, because: str) -> TopicRule:
+    return TopicRule(config, needed, lambda found: found == needed, True, because)
 
 
-def _warn(config: str, needed: str, because: str) -> Rule:
-    return Rule(config, needed, lambda found: found == needed, False, because)
+def _warn(config: str, needed: str, because: str) -> TopicRule:
+    return TopicRule(config, needed, lambda found: found == needed, False, because)
 
 
 _UNCLEAN = _warn(
@@ -62,7 +62,7 @@ _FORGETS = "older events will be deleted; a lost head heals by a base frame"
 
 EVENTS_RULES = (
     _refuse("cleanup.policy", "delete", "compaction would delete events"),
-    Rule(
+    TopicRule(
         "max.message.bytes",
         str(MAX_MESSAGE_BYTES),
         lambda found: int(found) >= MAX_MESSAGE_BYTES,
@@ -81,7 +81,11 @@ TREE_RULES = (
 
 
 def judge_topic(
-    bootstrap: str, topic: str, partitions: int, found: Mapping[str, str], rules: tuple[Rule, ...]
+    bootstrap: str,
+    topic: str,
+    partitions: int,
+    found: Mapping[str, str],
+    rules: tuple[TopicRule, ...],
 ) -> list[str]:
     """Raise TopicRefused when an existing topic would lose history; return what to warn of."""
     if partitions != 1:
@@ -99,7 +103,7 @@ def judge_topic(
 
 
 def _format_refusal(
-    bootstrap: str, topic: str, found: Mapping[str, str], broken: list[Rule]
+    bootstrap: str, topic: str, found: Mapping[str, str], broken: list[TopicRule]
 ) -> str:
     what = "; ".join(
         f"{rule.config}={found[rule.config]}, needed is {rule.needed} ({rule.because})"

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPa
 from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from watcher.log.clients import LIBRDKAFKA, admin_config
-from watcher.sampling.ends import OFFSETS_TOPIC, TOO_OLD, Answer, Layout, Partition, judge
+from watcher.sampling.ends import OFFSETS_TOPIC, TOO_OLD, BrokerAnswer, Layout, Partition, judge
 from zklake.events.samples import LogEnd
 from zklake.name_patterns import Names
 
@@ -80,7 +80,9 @@ class Brokers:
             raise BrokersAway(error.args[0].str()) from error
         raise BrokersAway(f"{OFFSETS_TOPIC} has just been made")
 
-    def ask(self, broker_id: int, partitions: Sequence[Partition], timeout_s: float) -> Answer:
+    def ask(
+        self, broker_id: int, partitions: Sequence[Partition], timeout_s: float
+    ) -> BrokerAnswer:
         """Start and end of partitions that one broker leads, in two requests per AT_ONCE."""
         asked = [TopicPartition(*key) for key in partitions]
         starts = self._list(asked, OffsetSpec.earliest(), timeout_s)  # type: ignore[no-untyped-call]

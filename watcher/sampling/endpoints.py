@@ -1,4 +1,4 @@
-"""Where the watched brokers listen, as their registrations in /brokers/ids tell. Pure.
+"""Where the watched brokers listen, by their registrations in /brokers/ids. Pure.
 
 The model of the tree keeps no data, so this listens to what is read and remembers the addresses.
 """

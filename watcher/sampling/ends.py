@@ -19,7 +19,7 @@ TOO_OLD = "UNSUPPORTED_VERSION"
 
 
 class Layout(NamedTuple):
-    """Who leads what, as the brokers' metadata tells; -1 leads what has no leader."""
+    """Who leads what, by the brokers' metadata; -1 leads what has no leader."""
 
     leaders: Mapping[Partition, int]
     # Of the partitions of __consumer_offsets, whether that topic is sampled or not.
@@ -40,7 +40,7 @@ class Layout(NamedTuple):
         return sum(each < 0 or each in silent for each in self.group_leaders.values())
 
 
-class Answer(NamedTuple):
+class BrokerAnswer(NamedTuple):
     """What came of one broker's requests."""
 
     broker_id: int
@@ -79,13 +79,13 @@ class Ends:
         return news + [LogEnd(*key, error=GONE) for key in gone]
 
 
-def judge(broker_id: int, ends: list[LogEnd], reason: str) -> Answer:
+def judge(broker_id: int, ends: list[LogEnd], reason: str) -> BrokerAnswer:
     """A broker of whose partitions none was answered has failed itself.
 
     One that is too old to be asked will not answer later either: its partitions say so.
     """
     answered = [end for end in ends if end.error is None]
     if answered or not ends:
-        return Answer(broker_id, ends)
+        return BrokerAnswer(broker_id, ends)
     lost = [end for end in ends if end.error == TOO_OLD]
-    return Answer(broker_id, lost, BrokerFailure(broker_id, reason))
+    return BrokerAnswer(broker_id, lost, BrokerFailure(broker_id, reason))

@@ -18,6 +18,7 @@ from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 from watcher.sampling.polled import Key
 from zklake.events.offsets_topic.records import clean_metadata
 from zklake.events.samples import Commit, GroupState, Member, TopicPartitions
+from zklake.pipes import read_exactly
 
 _TIMEOUT_S = 10.0
 _LENGTH_BYTES = 4
@@ -31,8 +32,8 @@ class Listed(msgspec.Struct, frozen=True, array_like=True):
     errors: list[str]
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """What one group answered; None where it, or one of its partitions, could not tell."""
+class GroupAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """What one group answered; None where it, or one of its partitions, could not be read."""
 
     group_id: str
     state: GroupState | None
@@ -48,15 +49,8 @@ def write_frame(stream: BinaryIO, message: Any) -> None:
 
 def read_frame(stream: BinaryIO, type_: type[Message]) -> Message:
     """The next message; EOFError where there is none."""
-    length = int.from_bytes(_read(stream, _LENGTH_BYTES), "big")
-    return msgspec.msgpack.decode(_read(stream, length), type=type_)
-
-
-def _read(stream: BinaryIO, size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
+    length = int.from_bytes(read_exactly(stream, _LENGTH_BYTES), "big")
+    return msgspec.msgpack.decode(read_exactly(stream, length), type=type_)
 
 
 def list_groups(admin: AdminClient) -> Listed:
@@ -69,7 +63,7 @@ def list_groups(admin: AdminClient) -> Listed:
     return Listed(found, [str(error) for error in listed.errors or []])
 
 
-def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[Answer]:
+def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[GroupAnswer]:
     """State and offsets of groups; a request per group, since the client takes no more."""
     described = admin.describe_consumer_groups(list(group_ids), request_timeout=_TIMEOUT_S)
     offsets = {
@@ -79,7 +73,7 @@ def ask_groups(admin: AdminClient, group_ids: Sequence[str]) -> list[Answer]:
         for each in group_ids
     }
     return [
-        Answer(each, _wait(described[each], read_state), _wait(offsets[each], read_commits))
+        GroupAnswer(each, _wait(described[each], read_state), _wait(offsets[each], read_commits))
         for each in group_ids
     ]
 
@@ -92,7 +86,7 @@ def _wait(future: Any, read: Any) -> Any:
 
 
 def read_state(group: ConsumerGroupDescription) -> GroupState:
-    """A group as the broker describes it; neither generation nor subscriptions are told."""
+    """A group as the broker describes it; without generation and subscriptions."""
     members = tuple(
         Member(
             each.member_id,
@@ -125,7 +119,7 @@ def _by_topic(assigned: Sequence[Key]) -> tuple[TopicPartitions, ...]:
 
 
 def read_commits(offsets: ConsumerGroupTopicPartitions) -> list[tuple[Key, Commit | None]]:
-    """A group's offsets, None where one could not be told; where there is none it is negative."""
+    """A group's offsets, None where one could not be read; where there is none it is negative."""
     return [
         ((each.topic, each.partition), _read_commit(offsets.group_id, each))
         for each in offsets.topic_partitions or ()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
-from watcher.sampling.group_answers import Answer, Listed, Message, read_frame, write_frame
+from watcher.sampling.group_answers import GroupAnswer, Listed, Message, read_frame, write_frame
 from watcher.sampling.polled import Polled
 
 
@@ -26,7 +26,7 @@ class GroupQuestions:
 
     def ask_groups(self, group_ids: Sequence[str]) -> dict[str, Polled]:
         """What each of these groups answered."""
-        answers = self._ask(list(group_ids), list[Answer])
+        answers = self._ask(list(group_ids), list[GroupAnswer])
         return {
             each.group_id: Polled(each.state, None if each.commits is None else dict(each.commits))
             for each in answers

@@ -16,7 +16,7 @@ Key = tuple[str, int]
 
 
 class Polled(NamedTuple):
-    """What one group answered; None where it, or one of its partitions, could not tell."""
+    """What one group answered; None where it, or one of its partitions, could not be read."""
 
     state: GroupState | None
     commits: Mapping[Key, Commit | None] | None
@@ -48,9 +48,9 @@ class PolledGroups:
 
     def _differ(self, group_id: str, found: Mapping[Key, Commit | None]) -> list[Commit]:
         said = self._commits.get(group_id, {})
-        # What could not be told stands as it was last said.
-        told = {key: commit or said.get(key) for key, commit in found.items()}
-        stands = {key: commit for key, commit in told.items() if commit is not None}
+        # What could not be read stands as it was last published.
+        answered = {key: commit or said.get(key) for key, commit in found.items()}
+        stands = {key: commit for key, commit in answered.items() if commit is not None}
         news = [commit for key, commit in stands.items() if said.get(key) != commit]
         gone = [Commit(group_id, *key, tombstone=True) for key in said if key not in stands]
         if stands:

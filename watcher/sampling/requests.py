@@ -12,7 +12,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from watcher.sampling.brokers import Brokers
-from watcher.sampling.ends import Answer, Layout
+from watcher.sampling.ends import BrokerAnswer, Layout
 from zklake.events.samples import BrokerFailure
 
 
@@ -27,7 +27,7 @@ class Answered(NamedTuple):
     """An answer, and the round that it belongs to."""
 
     asked: Asked
-    answer: Answer
+    answer: BrokerAnswer
 
 
 class Requests:
@@ -75,5 +75,5 @@ class Requests:
         except Exception as error:
             # Whatever the client raises is a failure of this broker's round, never of the watcher.
             failure = BrokerFailure(broker_id, f"{type(error).__name__}: {error}")
-            answer = Answer(broker_id, [], failure)
+            answer = BrokerAnswer(broker_id, [], failure)
         self._answers.put(Answered(asked, answer))

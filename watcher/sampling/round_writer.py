@@ -12,7 +12,7 @@ from watcher.sampling.ends import Ends, Layout
 from watcher.sampling.handover import Handover
 from watcher.sampling.packing import pack_ends
 from watcher.sampling.requests import Answered, Asked
-from watcher.sampling.silence import Silence
+from watcher.sampling.silence import FailedBrokers
 from zklake.events.samples import BrokerFailure, GroupReading, LogEnd, Round
 
 
@@ -20,7 +20,7 @@ class RoundWriter:
     """What was said, and who is silent."""
 
     def __init__(self, core: Handover, metrics: WatcherMetrics) -> None:
-        self.silence = Silence()
+        self.silence = FailedBrokers()
         # How far groups were known at the last round.
         self.reading: GroupReading | None = None
         self._core, self._metrics = core, metrics
@@ -50,7 +50,7 @@ class RoundWriter:
         failed = [answer.failure for answer in answers if answer.failure is not None]
         self._metrics.sample_broker_failures.inc(len(failed))
         if not self._has_base:
-            # What a base does not tell is gone, unless it is theirs.
+            # What a base does not list is gone, unless it is theirs.
             failed += [BrokerFailure(each, "no answer yet") for each in sorted(owing)]
         ends = (end for answer in answers for end in answer.ends)
         # A late answer may be about a partition that another broker leads by now.

@@ -26,7 +26,7 @@ from zklake.name_patterns import Names
 
 log = structlog.get_logger()
 
-# A broker that needs longer has a round of its own; the others' is told after this.
+# A broker that needs longer has a round of its own; the others' ends after this.
 PROMPT_S = 1.0
 _REQUEST_S = 5.0
 _LATE_POLL_S = 0.25
@@ -154,7 +154,7 @@ class Sampler:
             return str(error.args[0])
         except BrokersAway as error:
             self._follow(bootstrap)
-            # Those of the last layout are asked all the same: each tells for itself.
+            # Those of the last layout are asked all the same: each answers for itself.
             return str(error)
         self._rounds.silence.forget_others(self._layout.by_leader())
         return None

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import structlog
 
-from watcher.sampling.ends import Answer
+from watcher.sampling.ends import BrokerAnswer
 
 log = structlog.get_logger()
 
 
-class Silence:
+class FailedBrokers:
     """Brokers whose last round failed."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Silence:
         """Those that do not answer."""
         return set(self._reasons)
 
-    def note(self, answer: Answer) -> None:
+    def note(self, answer: BrokerAnswer) -> None:
         """A broker has answered, or failed to."""
         before = self._reasons.pop(answer.broker_id, None)
         if answer.failure is not None:

@@ -15,7 +15,7 @@ from zklake.events.samples import Commit, GroupState
 from zklake.name_patterns import Names
 
 # Group states come in all their versions, since each is a rebalance; above this, the last of each
-# group only: its generation then tells how many were passed over.
+# group only: its generation then shows how many were passed over.
 STATE_BYTES = 8 << 20
 _GROUP_PREFIX = GROUP_KEY.to_bytes(2, "big")
 

@@ -12,7 +12,7 @@ class TxnLogError(ZklakeError):
     """ZooKeeper's files cannot be read at all, or do not belong together."""
 
 
-class Finding(NamedTuple):
+class FileFinding(NamedTuple):
     """One thing found in the files; reading goes on."""
 
     place: str
@@ -24,4 +24,4 @@ class Finding(NamedTuple):
         return f"{self.place}: {self.says}"
 
 
-Report = Callable[[Finding], None]
+Report = Callable[[FileFinding], None]

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from watcher.drafts import publish_stat
 from watcher.messages import ZnodeStat
 from watcher.sealing import Sealer
-from watcher.txnlog.finding import Finding, Report
+from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.numbering import Bounds, Numbering
 from watcher.txnlog.sequence import follows
 from watcher.txnlog.snapshot_file import StoredZnode, read_snapshot
-from watcher.txnlog.walk import Base, Hole, Step, Told, Walk
+from watcher.txnlog.walk import Base, Hole, TransactionStep, Walk, ZnodeChange
 from zklake.events.envelope import (
     TXNLOG_ID,
     VERSION,
@@ -34,8 +34,8 @@ _BATCH_EVENTS = 50_000
 _BATCH_BYTES = 32 << 20
 
 
-class Batch(NamedTuple):
-    """Events in order; `zxid`: all up to this transaction is told; None: a frame has not ended."""
+class HistoryBatch(NamedTuple):
+    """Events in order; `zxid`: all up to it is in; None: a frame has not ended."""
 
     events: list[Event]
     zxid: int | None
@@ -43,7 +43,7 @@ class Batch(NamedTuple):
 
 @dataclass
 class Counts:
-    """What was told."""
+    """What was read."""
 
     transactions: int = 0
     events: Counter[str] = field(default_factory=Counter)
@@ -66,11 +66,11 @@ class History:
         self._numbering = Numbering(bounds)
         self._events: list[Event] = []
         self._bytes = 0
-        # The last transaction that was told, and the last that was read.
-        self._told: int | None = None
+        # The last transaction that was written, and the last that was read.
+        self._last_zxid: int | None = None
         self._read: int | None = None
         self._read_ms = 0
-        # Whether those who are told the events know the whole tree.
+        # Whether readers of the events know the whole tree.
         self._is_known = bounds.after_is_known
         self._has_begun = False
         self.counts = Counts()
@@ -85,11 +85,11 @@ class History:
         """How much of it is done."""
         return self._walk.size_read
 
-    def tell(self) -> Iterator[Batch]:
+    def read(self) -> Iterator[HistoryBatch]:
         """The events, batch by batch; the last one says where they end."""
         after, last = self._bounds.after_zxid, self._bounds.last_zxid
         for step in self._walk.run():
-            transaction = step.transaction if isinstance(step, Step) else step.next
+            transaction = step.transaction if isinstance(step, TransactionStep) else step.next
             if after is not None and transaction.zxid <= after:
                 self._read = transaction.zxid
                 continue
@@ -99,17 +99,17 @@ class History:
             if self._is_too_late(transaction.time_ms):
                 break
             if len(self._events) >= _BATCH_EVENTS or self._bytes >= _BATCH_BYTES:
-                yield self._cut(self._told)
+                yield self._cut(self._last_zxid)
             self._begin(transaction.zxid, transaction.time_ms)
             if isinstance(step, Hole):
-                self._tell_hole(step)
-            elif isinstance(step, Step):
-                self._tell_step(step)
+                self._write_hole(step)
+            elif isinstance(step, TransactionStep):
+                self._write_step(step)
             elif not self._is_known:
-                yield from self._tell_frame(step)
-        if self._told is not None:
+                yield from self._write_frame(step)
+        if self._last_zxid is not None:
             self._end()
-            yield self._cut(self._told)
+            yield self._cut(self._last_zxid)
 
     def _is_too_late(self, time_ms: int) -> bool:
         return self._bounds.until_ms is not None and time_ms > self._bounds.until_ms
@@ -125,17 +125,17 @@ class History:
         elif self._read is None and not follows(after, zxid):
             self._declare("txnlog_hole", time_ms, zxid, after)
         elif self._is_known:
-            # What was told last time ended with a gap.
+            # The last backfill ended with a gap.
             frame = Frame(id=_name(after), base="model")
             self._emit(Event(*self._head("in_sync", self._numbering.at_ms), path="/", frame=frame))
 
-    def _tell_hole(self, hole: Hole) -> None:
+    def _write_hole(self, hole: Hole) -> None:
         zxid = hole.next.zxid
         says = (
             f"no transaction between 0x{hole.after_zxid:x} and 0x{zxid:x}: files are missing or "
             "damaged. Another server of the ensemble may have them (give --txnlog twice)"
         )
-        self._report(Finding("the logs", says, is_loss=True))
+        self._report(FileFinding("the logs", says, is_loss=True))
         self._declare("txnlog_hole", hole.next.time_ms, zxid, hole.after_zxid)
 
     def _declare(
@@ -146,10 +146,10 @@ class History:
         self._emit(Event(*self._head("gap", time_ms), path="/", zxid=zxid, gap=gap))
         self._is_known = False
 
-    def _tell_frame(self, base: Base) -> Iterator[Batch]:
+    def _write_frame(self, base: Base) -> Iterator[HistoryBatch]:
         """The tree as a snapshot has it: a read of every znode."""
         zxid = base.next.zxid - 1 if base.snapshot is None else base.snapshot.zxid
-        # When the snapshot was taken, nobody has written down: not before what was told last.
+        # When the snapshot was taken, is not recorded: not before the last event.
         at_ms = self._numbering.at_ms or base.next.time_ms
         name, znodes = _name(zxid), 0
         self._emit(Event(*self._head("frame_begin", at_ms), path="/", frame=Frame(id=name)))
@@ -158,38 +158,40 @@ class History:
             if path is None or node.czxid > zxid:
                 continue
             znodes += 1
-            self._tell_read(path, node, zxid, at_ms)
+            self._write_read(path, node, zxid, at_ms)
             if len(self._events) >= _BATCH_EVENTS or self._bytes >= _BATCH_BYTES:
                 yield self._cut(None)
         frame = Frame(id=name, base="none", znodes=znodes, unreadable=0)
         self._emit(Event(*self._head("in_sync", at_ms), path="/", frame=frame))
         self._is_known = True
 
-    def _tell_read(self, path: str, node: StoredZnode, zxid: int, at_ms: int) -> None:
+    def _write_read(self, path: str, node: StoredZnode, zxid: int, at_ms: int) -> None:
         stat = self._walk.znodes.find(node.path)
         if stat is None:
             return
         if node.mzxid > zxid:
-            # Written again while the snapshot was: that write is told in its turn.
+            # Written again while the snapshot was: that write follows in its turn.
             born = Stat(czxid=node.czxid, ctime=node.ctime, ephemeral_owner=node.ephemeral_owner)
-            self._tell("read", path, at_ms, None, stat=born, fidelity="superseded")
+            self._write("read", path, at_ms, None, stat=born, fidelity="superseded")
         else:
             known = publish_stat(stat)
-            self._tell("read", path, at_ms, node.mzxid, stat=known, data=node.data)
+            self._write("read", path, at_ms, node.mzxid, stat=known, data=node.data)
 
-    def _tell_step(self, step: Step) -> None:
+    def _write_step(self, step: TransactionStep) -> None:
         (zxid, session, time_ms, _), counts = step.transaction, self.counts
-        for told in step.told:
-            stat, data = _publish(told), told.data
-            self._tell(told.op, told.path, time_ms, zxid, stat=stat, data=data, session=session)
-        self._told = self._read = counts.last_zxid = zxid
+        for change in step.changes:
+            stat, data = _publish(change), change.data
+            self._write(
+                change.op, change.path, time_ms, zxid, stat=stat, data=data, session=session
+            )
+        self._last_zxid = self._read = counts.last_zxid = zxid
         self._read_ms = time_ms
         counts.transactions += 1
         counts.last_ms = time_ms
         if counts.first_zxid is None:
             counts.first_zxid, counts.first_ms = zxid, time_ms
 
-    def _tell(
+    def _write(
         self,
         op: Op,
         path: str,
@@ -226,23 +228,23 @@ class History:
 
     def _end(self) -> None:
         """Where the files end and no live log goes on, the time that follows is a gap."""
-        assert self._told is not None
-        self.counts.is_met |= self._is_known and self._told == self._bounds.last_zxid
+        assert self._last_zxid is not None
+        self.counts.is_met |= self._is_known and self._last_zxid == self._bounds.last_zxid
         if not self.counts.is_met:
-            self._declare("txnlog_end", self._read_ms, self._told + 1, self._told)
+            self._declare("txnlog_end", self._read_ms, self._last_zxid + 1, self._last_zxid)
 
-    def _cut(self, zxid: int | None) -> Batch:
+    def _cut(self, zxid: int | None) -> HistoryBatch:
         events, self._events, self._bytes = self._events, [], 0
-        return Batch(events, zxid)
+        return HistoryBatch(events, zxid)
 
 
-def _publish(told: Told) -> Stat | None:
-    """The stat as the watcher publishes it: whole, or of what is gone what tells its life."""
-    stat = told.stat
+def _publish(change: ZnodeChange) -> Stat | None:
+    """The stat as the watcher publishes it: whole, or what identifies a deleted znode."""
+    stat = change.stat
     if stat is None:
         return None
-    if told.op != "delete":
-        return publish_stat(stat) if stat.czxid or told.op == "create" else _publish_part(stat)
+    if change.op != "delete":
+        return publish_stat(stat) if stat.czxid or change.op == "create" else _publish_part(stat)
     return Stat(
         czxid=stat.czxid or None,
         mzxid=stat.mzxid or None,

@@ -86,7 +86,7 @@ def read_count(source: Source) -> int:
 
 
 def skip_acl(source: Source) -> None:
-    """A list of permissions: who may do what is not told."""
+    """A list of permissions: who may do what is not kept."""
     for _ in range(read_count(source)):
         read_int(source)
         read_text(source)

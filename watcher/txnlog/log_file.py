@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from watcher.txnlog.finding import Finding, Report, TxnLogError
+from watcher.txnlog.finding import FileFinding, Report, TxnLogError
 from watcher.txnlog.jute import Malformed
 from watcher.txnlog.transaction import Transaction, read_transaction
 
@@ -42,7 +42,7 @@ def ignore_bytes(count: int) -> None:
 def read_log(path: Path, report: Report, advance: Advance = ignore_bytes) -> Iterator[Entry]:
     """The transactions of a log file, in order; what cannot be read is reported.
 
-    `advance` is told of bytes that are done with: in the end, of the whole file.
+    `advance` gets the bytes that are done with: in the end, of the whole file.
     """
     size = done = 0
     try:
@@ -65,15 +65,15 @@ def check_header(path: Path, file: BinaryIO, magic: bytes, what: str, report: Re
     """Whether the file is what its name says; an empty one was only just begun."""
     header = file.read(HEADER.size)
     if not header.strip(b"\0"):
-        report(Finding(str(path), "empty: the server had only just begun it"))
+        report(FileFinding(str(path), "empty: the server had only just begun it"))
         return False
     if len(header) < HEADER.size or header[:4] != magic:
-        report(Finding(str(path), f"no {what} of ZooKeeper's, left out", is_loss=True))
+        report(FileFinding(str(path), f"no {what} of ZooKeeper's, left out", is_loss=True))
         return False
     version = HEADER.unpack(header)[1]
     if version != VERSION:
         says = f"a {what} of format {version}, not {VERSION}: newer than ZooKeeper 3.9, left out"
-        report(Finding(str(path), says, is_loss=True))
+        report(FileFinding(str(path), says, is_loss=True))
         return False
     return True
 
@@ -107,24 +107,26 @@ def _read_entry(
     """A record, if it is whole; one that is not is left out, and the next one read."""
     checksum, _ = _RECORD.unpack(head)
     if zlib.adler32(record) != checksum:
-        report(Finding(f"{path} at {offset}", "wrong checksum: one transaction lost", is_loss=True))
+        report(
+            FileFinding(f"{path} at {offset}", "wrong checksum: one transaction lost", is_loss=True)
+        )
         return None
     try:
         return Entry(read_transaction(record), checksum)
     except Malformed as error:
-        says = f"{error}: one transaction cannot be told"
-        report(Finding(f"{path} at {offset}", says, is_loss=True))
+        says = f"{error}: one transaction cannot be read"
+        report(FileFinding(f"{path} at {offset}", says, is_loss=True))
         return None
 
 
-def _lose(path: Path, offset: int, says: str) -> Finding:
+def _lose(path: Path, offset: int, says: str) -> FileFinding:
     advice = "the rest of it is left out (ask another server of the ensemble for the same time)"
-    return Finding(f"{path} at {offset}", f"{says}; {advice}", is_loss=True)
+    return FileFinding(f"{path} at {offset}", f"{says}; {advice}", is_loss=True)
 
 
-def _tear(path: Path, offset: int, file: BinaryIO) -> Finding:
+def _tear(path: Path, offset: int, file: BinaryIO) -> FileFinding:
     """The last record of a file is cut where a server dies, or writes at this moment."""
     if file.read(_BUFFER).strip(b"\0"):
         return _lose(path, offset, "a record that does not end as one: the file is damaged")
     says = "ends within a record: the server was writing it, or died then; read up to there"
-    return Finding(f"{path} at {offset}", says)
+    return FileFinding(f"{path} at {offset}", says)

@@ -19,7 +19,7 @@ _LAST_SEQ = 1 << 53
 class Bounds(NamedTuple):
     """Which part of the files is wanted, and where its numbers begin and end."""
 
-    # What is told already: from and up to which transaction, and the last number and time given.
+    # What is in the lake already: from and up to which transaction, the last number and time given.
     first_zxid: int | None = None
     after_zxid: int | None = None
     after_seq: int = -1

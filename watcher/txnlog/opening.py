@@ -1,4 +1,4 @@
-"""From what is asked for to a history that can be told: where in the files it begins and ends."""
+"""From what is asked for to a history that can be read: where in the files it begins and ends."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 from watcher.assembly import build_sealing
 from watcher.txnlog.files import Files, find_files
-from watcher.txnlog.finding import Finding, Report, TxnLogError
+from watcher.txnlog.finding import FileFinding, Report, TxnLogError
 from watcher.txnlog.history import History
 from watcher.txnlog.numbering import Bounds
 from watcher.txnlog.sequence import is_first
-from watcher.txnlog.walk import Step, Walk, find_since
+from watcher.txnlog.walk import TransactionStep, Walk, find_since
 from zklake.settings.models import Settings
 
 
-class Wanted(NamedTuple):
-    """What somebody wants to be told."""
+class HistoryRequest(NamedTuple):
+    """What is asked for."""
 
     logs: Sequence[Path]
     snapshots: Sequence[Path] = ()
@@ -34,16 +34,20 @@ class Meeting(NamedTuple):
 
 
 def open_history(
-    settings: Settings, wanted: Wanted, bounds: Bounds, meeting: Meeting | None, report: Report
+    settings: Settings,
+    wanted: HistoryRequest,
+    bounds: Bounds,
+    meeting: Meeting | None,
+    report: Report,
 ) -> History:
-    """Find the files, and where to begin; TxnLogError where there is nothing to tell."""
+    """Find the files, and where to begin; TxnLogError where there is nothing to read."""
     files = find_files(wanted.logs, wanted.snapshots)
     start = _find_start(files, wanted.since_ms, bounds.after_zxid, report)
     first = bounds.first_zxid
     if first is not None and wanted.since_ms is None and files.logs[0].zxid < first:
         says = f"those before 0x{first:x} are left out, for the lake's past begins there already"
         advice = "backfill into a new lake (--lake) to have them"
-        report(Finding("the transactions", f"{says}: {advice}"))
+        report(FileFinding("the transactions", f"{says}: {advice}"))
     if meeting is not None:
         last = _find_last(files, wanted.chroot, meeting, start)
         bounds = bounds._replace(last_zxid=last)
@@ -52,7 +56,7 @@ def open_history(
 
 
 def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, report: Report) -> int:
-    """The zxid up to which a snapshot may be the beginning; -1: all is told."""
+    """The zxid up to which a snapshot may be the beginning; -1: everything is read."""
     limits = [] if after_zxid is None else [after_zxid]
     if since_ms is not None:
         since = find_since(files.logs, since_ms)
@@ -60,29 +64,29 @@ def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, repo
             raise TxnLogError("no transaction of that time or later in the files: see --since")
         limits.append(since - 1)
         if files.snapshots and all(one.zxid >= since for one in files.snapshots):
-            says = "none is older than --since: all transactions are told, from the first"
-            report(Finding("the snapshots", says))
+            says = "none is older than --since: all transactions are read, from the first"
+            report(FileFinding("the snapshots", says))
     if not files.snapshots and not is_first(files.logs[0].zxid):
         says = (
             "there are none: what stood before the first transaction is not known. They lie in "
             "version-2 below dataDir of zoo.cfg (--snapshots)"
         )
-        report(Finding("the snapshots", says, is_loss=True))
+        report(FileFinding("the snapshots", says, is_loss=True))
     return min(limits, default=-1)
 
 
 def _find_last(files: Files, chroot: str, meeting: Meeting, start: int) -> int:
     """The last transaction before the live log.
 
-    Before 3.9 a watcher does not learn of each change which transaction made it. It was told of
+    Before 3.9 a watcher does not learn of each change which transaction made it. It saw
     all, in order: so the ones before the first known are the last ones before that transaction.
     """
     if not meeting.unnumbered:
         return meeting.zxid - 1
     before: deque[int] = deque(maxlen=meeting.unnumbered)
     for step in Walk(files, chroot, lambda finding: None, start).run():
-        if isinstance(step, Step):
+        if isinstance(step, TransactionStep):
             if step.transaction.zxid >= meeting.zxid:
                 break
-            before.extend([step.transaction.zxid] * len(step.told))
+            before.extend([step.transaction.zxid] * len(step.changes))
     return (before[0] if len(before) == meeting.unnumbered else meeting.zxid) - 1

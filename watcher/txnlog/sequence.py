@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 
 from watcher.txnlog.files import LogFile
-from watcher.txnlog.finding import Finding, Report, TxnLogError
+from watcher.txnlog.finding import FileFinding, Report, TxnLogError
 from watcher.txnlog.log_file import Advance, Entry, ignore_bytes, read_log
 from watcher.txnlog.transaction import Transaction
 
@@ -43,7 +43,7 @@ def read_transactions(
         yield transaction
     if dropped:
         says = f"{dropped} transactions that other servers went on without: never committed"
-        report(Finding("the servers' logs", says))
+        report(FileFinding("the servers' logs", says))
 
 
 def _group(

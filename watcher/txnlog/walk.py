@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from watcher.messages import ZnodeStat
 from watcher.txnlog.files import Files, LogFile, SnapshotFile
-from watcher.txnlog.finding import Finding, Report
+from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.log_file import read_log
 from watcher.txnlog.sequence import follows, is_first, read_transactions
 from watcher.txnlog.snapshot_file import BrokenSnapshot, read_snapshot
@@ -33,7 +33,7 @@ class Base(NamedTuple):
     next: Transaction
 
 
-class Told(NamedTuple):
+class ZnodeChange(NamedTuple):
     """What became of one znode; `stat` is None where nothing is known of it."""
 
     op: Literal["create", "set", "delete"]
@@ -42,11 +42,11 @@ class Told(NamedTuple):
     data: bytes | None = None
 
 
-class Step(NamedTuple):
+class TransactionStep(NamedTuple):
     """A transaction, and what it did inside the chroot."""
 
     transaction: Transaction
-    told: list[Told]
+    changes: list[ZnodeChange]
 
 
 class Walk:
@@ -63,13 +63,13 @@ class Walk:
         # How much there is to read, and how much of it is done.
         self.size, self.size_read = sum(log.path.stat().st_size for log in self._logs), 0
 
-    def run(self) -> Iterator[Hole | Base | Step]:
-        """Everything in order; the tree stands as of what was told last."""
+    def run(self) -> Iterator[Hole | Base | TransactionStep]:
+        """Everything in order; the tree stands as of the last step."""
         for transaction in read_transactions(self._logs, self._report, self._advance):
             if transaction.zxid <= self._last:
                 continue
             yield from self._reach(transaction)
-            yield Step(transaction, list(self._apply(transaction)))
+            yield TransactionStep(transaction, list(self._apply(transaction)))
             self._last = transaction.zxid
 
     def _advance(self, count: int) -> None:
@@ -107,13 +107,13 @@ class Walk:
             self.znodes.load(read_snapshot(snapshot.path), snapshot.zxid)
         except BrokenSnapshot as error:
             says = f"{error}; the tree stays unknown until the next snapshot"
-            self._report(Finding(str(snapshot.path), says, is_loss=True))
+            self._report(FileFinding(str(snapshot.path), says, is_loss=True))
             self.znodes = Znodes()
             return False
         self.is_known = True
         return True
 
-    def _apply(self, transaction: Transaction) -> Iterator[Told]:
+    def _apply(self, transaction: Transaction) -> Iterator[ZnodeChange]:
         for change in transaction.changes:
             if change.op == "close":
                 for path in self.znodes.list_closed(change):
@@ -121,15 +121,15 @@ class Walk:
             else:
                 yield from self._apply_one(transaction, change)
 
-    def _apply_one(self, transaction: Transaction, change: Change) -> Iterator[Told]:
+    def _apply_one(self, transaction: Transaction, change: Change) -> Iterator[ZnodeChange]:
         removed = self.znodes.apply(transaction, change)
         path = self.find_inner(change.path)
         if path is None:
             return
         if change.op == "delete":
-            yield Told("delete", path, removed)
+            yield ZnodeChange("delete", path, removed)
         elif change.op != "acl" and change.op != "close":  # noqa: PLR1714  # mypy narrows by these
-            yield Told(change.op, path, self.znodes.find(change.path), change.data)
+            yield ZnodeChange(change.op, path, self.znodes.find(change.path), change.data)
 
 
 def find_since(logs: Sequence[LogFile], since_ms: int) -> int | None:
@@ -152,7 +152,7 @@ def _find_in(log: LogFile | None, since_ms: int) -> int | None:
     return None
 
 
-def _ignore(finding: Finding) -> None:
+def _ignore(finding: FileFinding) -> None:
     """It is reported when the file is read for its events."""
 
 

@@ -84,8 +84,8 @@ class Znodes:
         parent = parent_of(path)
         stat = None if parent is None else self._find(parent)
         if parent is not None and stat is not None:
-            told = change.number
-            cversion = stat.cversion + 1 if told == UNKNOWN_CVERSION else told
+            number = change.number
+            cversion = stat.cversion + 1 if number == UNKNOWN_CVERSION else number
             if cversion > stat.cversion:
                 self._put(parent, stat._replace(cversion=cversion, pzxid=zxid))
 

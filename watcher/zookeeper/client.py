@@ -13,11 +13,11 @@ from kazoo.retry import KazooRetry
 
 from watcher.zookeeper.connection import FastConnection
 from watcher.zookeeper.inbox import Inbox
-from watcher.zookeeper.memory import Listener, Memory
+from watcher.zookeeper.memory import ClientState, Listener
 from watcher.zookeeper.sockets import Polling
 from zklake.errors import ZooKeeperError
 
-# kazoo tells of every attempt; we tell of every change.
+# kazoo logs every attempt; we log every change.
 _silent = logging.getLogger("watcher.kazoo")
 _silent.setLevel(logging.CRITICAL + 1)
 
@@ -38,7 +38,7 @@ def build_client(
     options: Mapping[str, Any],
     sasl: Mapping[str, str] | None,
     inbox: Inbox,
-    memory: Memory,
+    memory: ClientState,
     listener: Listener,
 ) -> tuple[Any, FastConnection]:
     """A client that is not started yet, and its connection."""

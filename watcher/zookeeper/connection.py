@@ -27,7 +27,7 @@ from watcher.messages import Connected, Disconnected, Request
 from watcher.zookeeper.frames import LAST_XID, SESSION_EXPIRED, FrameError, FrameReader, encode
 from watcher.zookeeper.greeting import Greeting, greet
 from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
-from watcher.zookeeper.memory import Listener, Memory
+from watcher.zookeeper.memory import ClientState, Listener
 from watcher.zookeeper.sockets import receive
 from zklake.events.envelope import GapReason
 
@@ -41,7 +41,7 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
     """kazoo's ConnectionHandler; the methods named as kazoo's are called by kazoo's loop."""
 
     def __init__(
-        self, client: Any, inbox: Inbox, memory: Memory, listener: Listener, sasl_options: Any
+        self, client: Any, inbox: Inbox, memory: ClientState, listener: Listener, sasl_options: Any
     ) -> None:
         """Takes the place of `client._connection`, before the client is started."""
         super().__init__(client, client._conn_retry.copy(), client.logger, sasl_options)
@@ -126,7 +126,7 @@ class FastConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no t
             return read_ms, connect_ms, greet(self, connect_ms / 1000, compare_zxid=refused)
         except SessionClosedRequireSaslError as error:
             # enforce.auth.enabled: whoever has not logged in is sent away at the first request.
-            raise AuthFailedError("it wants SASL: correct zookeeper.sasl_*") from error
+            raise AuthFailedError("it requires SASL: correct zookeeper.sasl_*") from error
 
     def _await_room(self) -> None:
         while not (self._inbox.is_roomy or self.client._stopped.is_set()):

@@ -26,7 +26,7 @@ _ASK_AGAIN_S = 3600.0
 
 
 class Greeting(NamedTuple):
-    """What a server told about itself."""
+    """What is known of a server."""
 
     recursive: bool
     history_reset: bool

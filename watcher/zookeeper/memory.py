@@ -10,7 +10,7 @@ from zklake.events.envelope import GapReason
 
 
 @dataclass
-class Memory:
+class ClientState:
     """What outlives a connection, and even a client."""
 
     # The highest zxid seen. Offered at connect: a server that is behind it must refuse us.

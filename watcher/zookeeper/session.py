@@ -19,7 +19,7 @@ from watcher.messages import Connected, Request
 from watcher.zookeeper.client import build_client, parse_connect
 from watcher.zookeeper.connection import FastConnection
 from watcher.zookeeper.inbox import NO_CONNECTION, Inbox
-from watcher.zookeeper.memory import Memory
+from watcher.zookeeper.memory import ClientState
 from zklake.errors import ZooKeeperError
 from zklake.events.envelope import GapReason
 from zklake.zookeeper_sasl import find_missing
@@ -58,7 +58,7 @@ class ZooKeeperSession:
             raise ZooKeeperError(": ".join(missing))
         self.last_error = ""
         self._inbox = inbox
-        self._memory = Memory(zxid=zxid_floor)
+        self._memory = ClientState(zxid=zxid_floor)
         self._session_timeout_ms = session_timeout_ms
         self._auth, self._sasl = set(auth), sasl
         self._options: dict[str, Any] = {
@@ -139,13 +139,13 @@ class ZooKeeperSession:
         )
 
     def on_away(self, reason: GapReason, error: str) -> None:
-        """Called by the connection thread, at every failed attempt; the first is told."""
+        """Called by the connection thread, at every failed attempt; the first is logged."""
         self.last_error = error
         if self._said_away and reason == "disconnected":
             return
         self._said_away = True
-        tell = log.warning if self._wanted == "open" else log.info
-        tell("zookeeper away", server=self.server, reason=reason, error=error)
+        write = log.warning if self._wanted == "open" else log.info
+        write("zookeeper away", server=self.server, reason=reason, error=error)
 
     def _want(self, wanted: Literal["open", "let_go", "closed"], parting: GapReason) -> None:
         if self._wanted != "closed":

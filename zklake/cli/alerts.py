@@ -1,4 +1,4 @@
-"""`zklake alerts`: tell people what goes wrong, look at it, and try rules on the past."""
+"""`zklake alerts`: notify people of what goes wrong, look at it, and try rules on the past."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import typer
 from zklake.cli.options import AsJson, Cluster, Config, Lake, Log, ZooKeeper, collect_flags
 
 if TYPE_CHECKING:
-    from auditor.report import Report
+    from auditor.report import AuditReport
 
 
 def audit(
@@ -42,7 +42,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def print_report(report: Report, as_json: bool) -> None:
+def print_report(report: AuditReport, as_json: bool) -> None:
     """The counts by table, and each finding."""
     import msgspec
 

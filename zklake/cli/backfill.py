@@ -70,7 +70,7 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Read ZooKeeper's transaction logs and snapshots into the lake; stop the stream first."""
-    from watcher.txnlog.opening import Wanted
+    from watcher.txnlog.opening import HistoryRequest
     from zklake.cli.backfill_work import backfill_lake
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
@@ -78,7 +78,7 @@ def backfill(
     settings = load_settings(config, collect_flags(lake=lake, cluster=cluster))
     configure_logging()
     inner = _find_chroot(settings) if chroot is None else chroot.rstrip("/")
-    wanted = Wanted(txnlog, snapshots or (), inner, _read_time(since))
+    wanted = HistoryRequest(txnlog, snapshots or (), inner, _read_time(since))
     summary = backfill_lake(settings, wanted, _read_time(until))
     print(json.dumps(summary.list_figures()) if as_json else summary.format())
 

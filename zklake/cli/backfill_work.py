@@ -16,10 +16,10 @@ from streaming.fold.rules import read_rules
 from streaming.lake.lake import Lake
 from streaming.lake.lease import hold_lease
 from streaming.rebuild import Tasks
-from watcher.txnlog.finding import Finding, Report
+from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.history import History
 from watcher.txnlog.numbering import Bounds
-from watcher.txnlog.opening import Meeting, Wanted, open_history
+from watcher.txnlog.opening import HistoryRequest, Meeting, open_history
 from zklake.cli.rebuild import WORTH_A_START
 from zklake.cli.stream import find_lake
 from zklake.logs import escape
@@ -40,7 +40,7 @@ class Summary:
     last_ms: int | None = None
     # Whether the live log goes on with the next transaction.
     is_met: bool = False
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[FileFinding] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
 
     def list_figures(self) -> dict[str, Any]:
@@ -64,22 +64,22 @@ class Summary:
         """For people."""
         if not self.transactions:
             return f"nothing new for {self.place}"
-        told = format_count(sum(self.events.values()), "event")
+        events = format_count(sum(self.events.values()), "event")
         span = f"{_write_time(self.first_ms)} to {_write_time(self.last_ms)}"
         end = "; the live log goes on from there" if self.is_met else ""
         made = format_count(sum(self.rows.values()), "row")
         return (
             f"{format_count(self.transactions, 'transaction')}, {span}{end}\n"
-            f"wrote {told} to {self.place}, {made} in {format_count(len(self.rows), 'table')}"
+            f"wrote {events} to {self.place}, {made} in {format_count(len(self.rows), 'table')}"
         )
 
 
-def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> Summary:
+def backfill_lake(settings: Settings, wanted: HistoryRequest, until_ms: int | None) -> Summary:
     """Read the files into the lake, under its lease."""
     lake = Lake(find_lake(settings), settings.cluster)
     summary = Summary(f"{lake.path}/{lake.cluster}")
 
-    def report(finding: Finding) -> None:
+    def report(finding: FileFinding) -> None:
         summary.findings.append(finding)
         _say(str(finding))
 
@@ -88,7 +88,7 @@ def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> S
         past = backfill.read_past()
         history = _open(settings, wanted, past, until_ms, report)
         with _show_progress(history) as show:
-            for batch in history.tell():
+            for batch in history.read():
                 backfill.append(batch.events, batch.zxid)
                 show()
         if history.counts.transactions or not past.is_folded:
@@ -102,11 +102,11 @@ def backfill_lake(settings: Settings, wanted: Wanted, until_ms: int | None) -> S
 
 
 def _open(
-    settings: Settings, wanted: Wanted, past: Past, until_ms: int | None, report: Report
+    settings: Settings, wanted: HistoryRequest, past: Past, until_ms: int | None, report: Report
 ) -> History:
-    """What the lake has already bounds what the files are to tell."""
-    told = (past.first_zxid, past.zxid, past.seq, past.at_ms, past.is_known)
-    bounds = Bounds(*told, until_ms=until_ms)
+    """Read only what the lake does not have yet."""
+    known = (past.first_zxid, past.zxid, past.seq, past.at_ms, past.is_known)
+    bounds = Bounds(*known, until_ms=until_ms)
     meeting = None
     if (live := past.live) is not None:
         bounds = bounds._replace(

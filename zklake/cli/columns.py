@@ -86,8 +86,8 @@ def drop_empty(names: Sequence[str], rows: Iterable[Row]) -> tuple[list[str], li
     Of fractions three digits are enough to look at.
     """
     held = [[round(v, 3) if isinstance(v, float) else v for v in row] for row in rows]
-    told = [n for n, column in enumerate(zip(*held, strict=True)) if any(map(_says, column))]
-    kept = told or range(len(names))
+    filled = [n for n, column in enumerate(zip(*held, strict=True)) if any(map(_says, column))]
+    kept = filled or range(len(names))
     return [names[n] for n in kept], [[row[n] for n in kept] for row in held]
 
 

@@ -48,7 +48,7 @@ def print_description(name: str, form: Form) -> None:
             )
     print()
     rows = [[column[key] for key in ("column", "type", "says")] for column in found["columns"]]
-    print_rows(("column", "type", "says"), rows, "table")
+    print_rows(("column", "type", "meaning"), rows, "table")
     if "at_a_time" in found:
         print(f"\n{found['at_a_time']}")
     if "sql" in found:
@@ -100,7 +100,7 @@ def _describe_view(view: View) -> dict[str, Any]:
     from delta_tables.catalog import TABLE_BY_NAME
 
     def describe_column(selected: Selected) -> dict[str, str]:
-        says = {"column": selected.name, "type": "", "says": "computed by the view's SQL"}
+        says = {"column": selected.name, "type": "", "says": "computed: see the SQL below"}
         if selected.source is not None:
             table, name = selected.source
             (column,) = (one for one in TABLE_BY_NAME[table].columns if one.name == name)

@@ -70,7 +70,7 @@ def consume(
     settings = _load_settings(config, zookeeper, watched)
     show = format_json if as_json else format_line
 
-    def tell(report: Report) -> None:
+    def print_report(report: Report) -> None:
         print(show(report), flush=True)
 
     options = ConsumerOptions(
@@ -89,7 +89,7 @@ def consume(
         rate=rate,
         messages=messages,
     )
-    consumer = ZooKeeperConsumer(options, tell)
+    consumer = ZooKeeperConsumer(options, print_report)
     _on_signal(consumer.ask_to_stop)
     consumer.run()
 

@@ -36,7 +36,7 @@ def story(
     """Run a scripted history on a new cluster and print its ground truth: actions and results."""
     signal.signal(signal.SIGTERM, _interrupt)
     from lab.cluster import Cluster
-    from lab.stories import BROKER_SETTINGS, STORIES, find_story, tell_story
+    from lab.stories import BROKER_SETTINGS, STORIES, find_story, run_story
 
     if list_only or not name:
         _list({one.name: one.sentence for one in STORIES}, as_json)
@@ -47,7 +47,7 @@ def story(
     )
     with _Scroll(truth, as_json) as scroll, cluster:
         for one in wanted:
-            seconds = tell_story(cluster, one, seed, speed, scroll.write, say=_say)
+            seconds = run_story(cluster, one, seed, speed, scroll.write, say=_say)
             _say(f"{one.name}: finished in {seconds:.1f} s")
 
 

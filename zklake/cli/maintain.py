@@ -13,7 +13,7 @@ from zklake.cli.shell_completion import complete_stored_table
 from zklake.cli.stream import find_lake
 
 if TYPE_CHECKING:
-    from streaming.maintenance.plan import Step
+    from streaming.maintenance.plan import MaintenanceStep
     from streaming.maintenance.retention import Policy
     from zklake.progress import Progress
     from zklake.settings.models import Settings
@@ -85,7 +85,7 @@ def plan_all(
             yield {"table": step.table, "action": step.action, "says": step.says}
 
 
-def _plan(settings: Settings, name: str, policy: Policy) -> list[Step]:
+def _plan(settings: Settings, name: str, policy: Policy) -> list[MaintenanceStep]:
     from delta_tables.catalog import TABLE_BY_NAME
     from streaming.maintenance.upkeep import plan_table
 

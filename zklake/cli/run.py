@@ -194,7 +194,7 @@ def _run_embedded(
     if not (calm or once):
         loop = means.stack.enter_context(lab.make_loop(page, display.show_rows))
     if not calm:
-        rows = lab.tell_first_chapter(page, display.show_rows, must_succeed=once)
+        rows = lab.run_first_chapter(page, display.show_rows, must_succeed=once)
         if as_json:
             print(json.dumps(rows, default=str), flush=True)
     if loop:

@@ -15,7 +15,7 @@ from zklake.cli.asking import AsCsv, Clusters, MaxRows, Scope, Timeout, choose_s
 from zklake.cli.options import AsJson, Config, Lake
 
 if TYPE_CHECKING:
-    from delta_tables.asking.sandbox import Answer
+    from delta_tables.asking.sandbox import QueryAnswer
 
 Query = Annotated[
     str | None,
@@ -96,7 +96,7 @@ def print_doubts(scope: Scope, query: str) -> None:
             print(f"{lake.cluster}: {about}{escape(doubt.says)}", file=sys.stderr)
 
 
-def print_truncated(answer: Answer, scope: Scope) -> None:
+def print_truncated(answer: QueryAnswer, scope: Scope) -> None:
     """Tell on stderr when rows are missing."""
     from zklake.phrases import format_count
 

@@ -13,7 +13,7 @@ from zklake.cli.findings import print_findings
 from zklake.cli.options import AsJson, Cluster, Config, Lake, collect_flags
 
 if TYPE_CHECKING:
-    from zklake.cli.status_checks import Place
+    from zklake.cli.status_checks import Deployment
     from zklake.settings.models import Settings
 
 
@@ -47,9 +47,9 @@ def status(
         raise typer.Exit(1)
 
 
-def choose_place(settings: Settings) -> Place:
+def choose_place(settings: Settings) -> Deployment:
     """Where the settings, or the run that the lake is part of, say that everything is."""
-    from zklake.cli.status_checks import Place, choose_urls
+    from zklake.cli.status_checks import Deployment, choose_urls
     from zklake.supervision.run_directory import read_addresses
 
     page, path = settings.dashboard, settings.lake.path
@@ -63,4 +63,4 @@ def choose_place(settings: Settings) -> Place:
     }
     has_tls = bool(run.get("has_tls", page.tls_cert))
     urls = choose_urls(listens, has_tls=has_tls)
-    return Place(urls, path, settings.cluster, page.stale_after_s)
+    return Deployment(urls, path, settings.cluster, page.stale_after_s)

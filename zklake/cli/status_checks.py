@@ -41,7 +41,7 @@ _QUARANTINED = (
 _SAMPLED = "SELECT max(confirmed_at) AS at FROM log_ends_now"
 
 
-class Place(NamedTuple):
+class Deployment(NamedTuple):
     """Where the product is: addresses by part, and the lake."""
 
     urls: Mapping[str, str]
@@ -60,7 +60,7 @@ def choose_urls(listens: Mapping[str, str | None], *, has_tls: bool) -> dict[str
     }
 
 
-def check_all(place: Place, now: datetime) -> list[Finding]:
+def check_all(place: Deployment, now: datetime) -> list[Finding]:
     """Every check, parts first."""
     parts = dict(place.urls)
     audit = parts.pop("audit", None)
@@ -95,7 +95,7 @@ def check_audit(url: str) -> Finding:
     return Finding("audit", "ok", says)
 
 
-def check_lake(place: Place, now: datetime) -> Iterator[Finding]:
+def check_lake(place: Deployment, now: datetime) -> Iterator[Finding]:
     """How fresh the tables are, and what they lack."""
     from delta_tables.asking.stats import measure_lake
 
@@ -112,7 +112,7 @@ def check_lake(place: Place, now: datetime) -> Iterator[Finding]:
         yield Finding("lake", "fail", str(error), "see `zklake lake stats` and docs/runbooks.md")
 
 
-def _judge_freshness(place: Place, where: str, found: LakeStats, now: datetime) -> Finding:
+def _judge_freshness(place: Deployment, where: str, found: LakeStats, now: datetime) -> Finding:
     if found.watermark_at is None:
         fix = "are --lake and --cluster right, and have `zklake watch` and `zklake stream` run?"
         return Finding("lake", "fail", f"{where} has no data", fix)
@@ -173,7 +173,7 @@ def _judge_quarantine(rows: list[dict[str, Any]]) -> Finding:
     return Finding("quarantine", "warn", says + write_time(rows[0]["last_at"]), fix)
 
 
-def _ask(place: Place, sql: str) -> list[dict[str, Any]]:
+def _ask(place: Deployment, sql: str) -> list[dict[str, Any]]:
     """Rows; none while a table is not there yet."""
     from delta_tables.reading import read_rows
     from zklake.errors import QueryError

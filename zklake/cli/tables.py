@@ -60,7 +60,7 @@ def list_tables(lake: Place) -> Iterator[tuple[Any, ...]]:
 
 
 def _fit(names: Sequence[str], rows: list[list[Any]]) -> list[list[Any]]:
-    """On a terminal the last column is cut to what the others leave; `describe` tells all of it."""
+    """On a terminal the last column is cut to what the others leave; `describe` has all of it."""
     if not sys.stdout.isatty():
         return rows
     others = lay_out(names[:-1], [row[:-1] for row in rows])

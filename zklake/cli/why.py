@@ -69,10 +69,10 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Explain why the lag of a group rose: how many records each cause added, with the evidence."""
-    from delta_tables.asking.why import Wanted, explain
+    from delta_tables.asking.why import RiseFilter, explain
 
     scope = choose_scope(config, lake=lake, cluster=cluster, timeout=timeout)
-    wanted = Wanted(group, _read_moment(at), least or scope.least_rise, rise)
+    wanted = RiseFilter(group, _read_moment(at), least or scope.least_rise, rise)
     print_explanations(explain(scope.lakes, wanted, scope.limits), as_json, every=every)
 
 

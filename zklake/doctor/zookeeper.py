@@ -13,7 +13,7 @@ from zklake.zookeeper_sasl import find_missing
 
 _START = "start ZooKeeper, or correct zookeeper.connect (--zookeeper HOST:PORT[,...][/chroot])"
 _TLS = "correct zookeeper.ca_file, cert_file, key_file and check_hostname in the settings"
-_NO_TLS = "if this port wants TLS, set zookeeper.tls = true; else see ZooKeeper's log"
+_NO_TLS = "if this port requires TLS, set zookeeper.tls = true; else see ZooKeeper's log"
 _SASL = "correct zookeeper.sasl_mechanism, sasl_username and sasl_password; see ZooKeeper's log"
 _NO_SESSION = "see ZooKeeper's log, its quorum, maxClientCnxns, and whether it asks for SASL"
 

@@ -24,7 +24,7 @@ Seq = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 TXNLOG_ID = "txnlog"
 
 # Deletes of one transaction reach the watcher together: those that come this close may be the end
-# of one session. The watcher puts no sample between them, and the stream tells by it what ended.
+# of one session. The watcher puts no sample between them, and the stream knows by it what ended.
 SESSION_RUN_MS = 500
 
 Op = Literal[
@@ -53,14 +53,14 @@ Fidelity = Literal[
 ]
 
 Origin = Literal[
-    "watch",  # a watch event told
+    "watch",  # by a watch event
     "scan",  # seen in a scan with no earlier knowledge
     "resync",  # inferred by comparing a scan with what was known
     "audit",  # a slow re-read of the tree found it
     "txnlog",  # read from ZooKeeper's transaction log
 ]
-# By which a change is told as it happened; by the others it is inferred, or only seen.
-TOLD_ORIGINS = ("watch", "txnlog")
+# Those of changes recorded as they happened; by the others a change is inferred, or only seen.
+RECORDED_ORIGINS = ("watch", "txnlog")
 
 GapReason = Literal[
     "first_start",  # a new log: nothing is known of the time before
@@ -71,7 +71,7 @@ GapReason = Literal[
     "history_reset",  # the ensemble was restored from an older state: its zxid went back
     "model_lost",  # the tree topic does not match the log
     "coalesced",  # one-shot watches: some lives passed between two looks
-    "event_lost",  # a counter shows a change that no watch event told
+    "event_lost",  # a counter shows a change without a watch event
     "seq_hole",  # records are missing from the log itself
     "seq_repeat",  # a seq stood in the log at a second offset; the first one counts
     "txnlog_hole",  # ZooKeeper's own files lack transactions here
@@ -179,7 +179,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     group_commit: GroupCommits | None = None
     # With group_state: the group.
     group_state: GroupState | None = None
-    # Of which session the change was, where it is known: only ZooKeeper's own files tell.
+    # Of which session the change was, where it is known: only ZooKeeper's own files have it.
     session: Int64 | None = None
 
 
@@ -210,7 +210,7 @@ class Meta(msgspec.Struct, frozen=True):
     # from what the model lacks.
     complete: bool = False
     v: int = VERSION
-    # The id in /cluster/id, as last told; empty when there was none.
+    # The id in /cluster/id, as last read; empty when there was none.
     cluster_id: str = ""
 
 

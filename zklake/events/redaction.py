@@ -80,7 +80,7 @@ class Redactor:
         return TOKENS + "/".join(self._seal_name(name) for name in path[len(TOKENS) :].split("/"))
 
     def hash_data(self, data: bytes | None) -> str:
-        """16 hex digits that tell equal data from changed data, and nothing else."""
+        """16 hex digits: equal for equal data, and they reveal nothing else."""
         return hashlib.blake2b(data or b"", key=self._key, digest_size=8).hexdigest()
 
     def hash_name(self, name: str) -> str:

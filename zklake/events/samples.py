@@ -110,12 +110,12 @@ class Commit(msgspec.Struct, frozen=True, omit_defaults=True):
     partition: Int64
     # The next offset to read; absent in a tombstone.
     committed_offset: Int64 | None = None
-    # The leader epoch of the last record read, where the client told it.
+    # The leader epoch of the last record read, where the client sent it.
     leader_epoch: Int64 | None = None
     # The client's own note, cut to 200 characters, control characters replaced; masked where it
     # looks like a credential.
     metadata: str | None = None
-    # The coordinator's clock at the commit; absent where the source does not tell.
+    # The coordinator's clock at the commit; absent where the source lacks it.
     commit_at_ms: Int64 | None = None
     # When the offset expires, where the client asked for it (before 2.1).
     expire_at_ms: Int64 | None = None
@@ -154,7 +154,7 @@ class Member(msgspec.Struct, frozen=True, omit_defaults=True):
     session_timeout_ms: Int64 | None = None
     # and rebalance timeout.
     rebalance_timeout_ms: Int64 | None = None
-    # Topics subscribed to; absent where the protocol is not the consumers', where it is not told,
+    # Topics subscribed to; absent where the protocol is not the consumers', where it is not sent,
     # and where the group did not fit a record with them.
     subscription: tuple[str, ...] | None = None
     # Partitions assigned; absent likewise.
@@ -166,7 +166,7 @@ class GroupState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     # The group.
     group_id: str
-    # Stable or Empty as told by the offsets topic; the broker's word where groups are asked.
+    # Stable or Empty by the offsets topic; the broker's word where groups are asked.
     state: str | None = None
     # Grows by one with each rebalance; absent where groups are asked.
     generation: Int64 | None = None

@@ -11,7 +11,7 @@ from pathlib import Path
 from zklake.jars.cache import JarCache
 from zklake.jars.location import cache_dir, find_lock, pyspark_jars_dir
 from zklake.jars.lock import read_lock
-from zklake.jars.progress import Progress, show_progress
+from zklake.jars.progress import JarProgress, show_progress
 from zklake.jars.source import Source, choose_source
 
 __all__ = ["ensure", "fetch", "open_cache", "paths", "pyspark_jars_dir"]
@@ -28,7 +28,7 @@ def paths(set_name: str) -> list[Path]:
 
 
 def fetch(
-    sets: Sequence[str] = (), source: Source | None = None, progress: Progress | None = None
+    sets: Sequence[str] = (), source: Source | None = None, progress: JarProgress | None = None
 ) -> dict[str, int]:
     """Bring what is missing of these sets (default: all); how many JARs came, by set."""
     cache = open_cache()

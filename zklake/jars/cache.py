@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 from zklake.errors import JarError
 from zklake.jars.lock import Coordinate, Lock
-from zklake.jars.progress import Progress
+from zklake.jars.progress import JarProgress
 from zklake.jars.source import Source
 
 _DRAFTS = ".fetch-"
@@ -65,7 +65,7 @@ class JarCache:
             )
         return [self.path(jar) for jar in self.jars(set_name)]
 
-    def fetch(self, sets: Sequence[str], source: Source, progress: Progress) -> dict[str, int]:
+    def fetch(self, sets: Sequence[str], source: Source, progress: JarProgress) -> dict[str, int]:
         """Bring what is missing; how many came, by set. One process at a time does it."""
         if not any(map(self.missing, sets)):
             return dict.fromkeys(sets, 0)
@@ -80,7 +80,7 @@ class JarCache:
             for jar, sha256 in self.jars(name).items()
         ]
 
-    def _fetch_set(self, set_name: str, source: Source, progress: Progress) -> int:
+    def _fetch_set(self, set_name: str, source: Source, progress: JarProgress) -> int:
         wanted = self.missing(set_name)
         if not wanted:
             return 0
@@ -110,7 +110,7 @@ class JarCache:
         return JarState(set_name, jar, path, state, expected, actual)
 
     @contextmanager
-    def _alone(self, progress: Progress) -> Iterator[None]:
+    def _alone(self, progress: JarProgress) -> Iterator[None]:
         self.directory.mkdir(parents=True, exist_ok=True)
         with (self.directory / ".lock").open("w") as handle:
             try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from zklake.errors import JarError
 from zklake.jars.location import pyspark_jars_dir
 from zklake.jars.lock import Coordinate, parse_coordinate
-from zklake.jars.wanted import Wanted
+from zklake.jars.wanted import JarSet
 from zklake.java import require_java
 
 Arrived = Callable[[Coordinate], None]
@@ -59,7 +59,7 @@ def download(
 
 
 def resolve(
-    wanted: Wanted, into: Path, arrived: Arrived, settings: Path | None = None
+    wanted: JarSet, into: Path, arrived: Arrived, settings: Path | None = None
 ) -> dict[Coordinate, Path]:
     """Put the JARs of a wanted set, with their dependencies where it says so, into a directory."""
     coordinates = [parse_coordinate(text) for text in wanted.coordinates]

@@ -10,15 +10,15 @@ from zklake.errors import JarError
 from zklake.jars.cache import hash_file
 from zklake.jars.ivy import resolve
 from zklake.jars.lock import Coordinate, Lock
-from zklake.jars.progress import Progress
-from zklake.jars.wanted import WANTED, Wanted
+from zklake.jars.progress import JarProgress
+from zklake.jars.wanted import WANTED, JarSet
 
 # More than one on a class path, and slf4j picks any of them.
 _BINDINGS = ("slf4j-reload4j", "slf4j-log4j12", "slf4j-simple", "slf4j-nop", "logback-classic")
 
 
 def make_lock(
-    progress: Progress, settings: Path | None = None, wanted: Sequence[Wanted] = WANTED
+    progress: JarProgress, settings: Path | None = None, wanted: Sequence[JarSet] = WANTED
 ) -> Lock:
     """Resolve every wanted set afresh and hash what came."""
     lock = {}

@@ -12,7 +12,7 @@ from zklake.jars.lock import Coordinate
 from zklake.phrases import format_count
 
 
-class Progress(Protocol):
+class JarProgress(Protocol):
     """Told what happens, in order."""
 
     def wait(self, directory: str) -> None:
@@ -25,7 +25,7 @@ class Progress(Protocol):
         """A JAR has arrived."""
 
 
-class Lines:
+class JarLines:
     """Plain lines, through any function that takes one."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
@@ -51,7 +51,7 @@ class Lines:
         self._write(f"{self._set_name}: {place}  {jar}")
 
 
-class Bar:
+class JarBar:
     """A bar of a terminal, for one set after the other."""
 
     def __init__(self, shown: progress.Progress) -> None:
@@ -74,10 +74,10 @@ class Bar:
 
 
 @contextmanager
-def show_progress() -> Iterator[Progress]:
+def show_progress() -> Iterator[JarProgress]:
     """A bar while stderr is a terminal; else a line for each JAR."""
     if not sys.stderr.isatty():
-        yield Lines(lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
+        yield JarLines(lambda line: print(line, file=sys.stderr, flush=True))  # noqa: T201
         return
     with progress.show_progress() as shown:
-        yield Bar(shown)
+        yield JarBar(shown)

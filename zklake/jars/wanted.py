@@ -15,7 +15,7 @@ KAFKA_VERSION = "3.9.2"
 LOGGING = "org.slf4j:slf4j-reload4j:1.7.36"
 
 
-class Wanted(NamedTuple):
+class JarSet(NamedTuple):
     """One named set: coordinates, whether their dependencies come along, and which of them not."""
 
     name: str
@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
 
 WANTED = (
     # Explicit: what else these poms name is in pyspark's own jars folder already.
-    Wanted(
+    JarSet(
         "spark",
         (
             f"io.delta:delta-spark_4.0_2.13:{DELTA_VERSION}",
@@ -43,14 +43,14 @@ WANTED = (
         ),
         transitive=False,
     ),
-    Wanted(
+    JarSet(
         "kafka",
         (f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}", LOGGING),
         transitive=True,
     ),
     # The pom marks as "provided" what the server does load: metrics-core at start, snappy for its
     # snapshots, commons-cli for TxnLogToolkit.
-    Wanted(
+    JarSet(
         "zookeeper-3.8",
         (
             "org.apache.zookeeper:zookeeper:3.8.4",
@@ -64,7 +64,7 @@ WANTED = (
     ),
     # Its server code registers org.apache.log4j.jmx classes, which reload4j left out: so it keeps
     # the log4j 1.2 of its own pom. jline only serves its shell.
-    Wanted(
+    JarSet(
         "zookeeper-3.4",
         ("org.apache.zookeeper:zookeeper:3.4.10",),
         transitive=True,

@@ -1,4 +1,4 @@
-"""Who is told of incidents, as a person writes it: [[alerts.notifiers]]. Sends nothing.
+"""Who is notified of incidents, as a person writes it: [[alerts.notifiers]]. Sends nothing.
 
 A secret may be given as file:/path, as everywhere.
 """
@@ -76,13 +76,13 @@ class Notifier(Group):
     name: Name | None = None
     """Under which the journal knows it; not set: what it sends by. Each may be given once."""
     rules: tuple[NamePattern, ...] = ("*",)
-    """Rules whose incidents it tells, by their names."""
+    """Rules whose incidents it sends, by name."""
     severity: Severity = "info"
-    """The least severity it tells."""
+    """The least severity it sends."""
     send_once: bool = True
     """Tell an incident once, and not again while it lasts."""
     send_interval_s: Annotated[Seconds, Field(ge=1)] = 3600
-    """With send_once = false: tell it again after so long."""
+    """With send_once = false: send it again after so long."""
     send_close: bool = True
     """Tell its end, too."""
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 10

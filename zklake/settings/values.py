@@ -104,7 +104,7 @@ def _check_digest(secret: SecretStr) -> SecretStr:
 def _check_shared(secret: SecretStr) -> SecretStr:
     if len(secret.get_secret_value()) < _SHORTEST_SECRET:
         raise ValueError(
-            f"want {_SHORTEST_SECRET} characters or more: make one with `openssl rand -hex 32`"
+            f"use {_SHORTEST_SECRET} characters or more: make one with `openssl rand -hex 32`"
         )
     return secret
 

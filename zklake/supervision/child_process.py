@@ -19,7 +19,7 @@ from pathlib import Path
 # kill -9, so it kills the program ($$ in a subshell is still the outer pid). A line: we have reaped
 # the program ourselves, and its pid may by now be somebody else's. Descriptor 3, because a
 # background job reads /dev/null as standard input, and dash knows one-digit descriptors only.
-# "guarded" tells us that the subshell exists: a shell paused before that would outlive us.
+# "guarded" shows that the subshell exists: a shell paused before that would outlive us.
 _SCRIPT = """exec 3<&0 </dev/null
 (read line <&3 || kill -9 $$) >/dev/null 2>&1 &
 echo guarded

@@ -1,4 +1,4 @@
-"""Follows the processes of a run: an end is told, and mended or final, as the policy has it.
+"""Follows the processes of a run: an end is reported, and mended or final, as the policy has it.
 
 One thread per process. It does not know what the processes are.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dashboard.dialects.burrow import config, kafka
-from dashboard.dialects.burrow.question import Answer, Question
+from dashboard.dialects.burrow.question import BurrowAnswer, Question
 
 
 class Address(NamedTuple):
@@ -14,7 +14,7 @@ class Address(NamedTuple):
 
     path: str
     summary: str
-    answer: Callable[[Question], Answer]
+    answer: Callable[[Question], BurrowAnswer]
 
     def match(self, segments: Sequence[str]) -> tuple[str, ...] | None:
         """The names, if a path has this form; segments of a path that are no names are fixed."""

@@ -1,6 +1,6 @@
 """`/v3/config` and the log level: what is true of this server in the words of Burrow's settings.
 
-What does not exist here is empty. It never shows a credential: it is told none.
+What does not exist here is empty. It never shows a credential: it is given none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from dashboard.dialects.burrow.question import UNKNOWN, Answer, Question, refuse, say
+from dashboard.dialects.burrow.question import UNKNOWN, BurrowAnswer, Question, refuse, say
 
 _STORAGE, _EVALUATOR = "lake", "burrow"
 # Burrow's class for groups of each coordinator.
@@ -17,7 +17,7 @@ _CONSUMERS = {"kafka": "kafka", "zookeeper": "kafka_zk"}
 _NO_CLIENT = {"name": "", "client-id": "", "kafka-version": "", "tls": None, "sasl": None}
 
 
-def show_main(question: Question) -> Answer:
+def show_main(question: Question) -> BurrowAnswer:
     """The general settings."""
     return say(
         "main config returned",
@@ -36,7 +36,7 @@ def show_main(question: Question) -> Answer:
     )
 
 
-def list_modules(question: Question) -> Answer:
+def list_modules(question: Question) -> BurrowAnswer:
     """The modules of one kind."""
     kind = question.names[0]
     modules = _list_modules(question)
@@ -55,7 +55,7 @@ def _list_modules(question: Question) -> dict[str, list[str]]:
     }
 
 
-def show_module(question: Question) -> Answer:
+def show_module(question: Question) -> BurrowAnswer:
     """One module."""
     kind, name = question.names
     modules = _list_modules(question)
@@ -67,14 +67,14 @@ def show_module(question: Question) -> Answer:
     return say(f"{kind} module detail returned", module=describe(question))
 
 
-def show_cluster(question: Question) -> Answer:
+def show_cluster(question: Question) -> BurrowAnswer:
     """The cluster as a module, which is how Burrow shows it at `/v3/kafka/{cluster}`, too."""
     if not question.is_known_cluster:
         return refuse(404, "cluster module not found")
     return say("cluster module detail returned", module=_describe_cluster(question))
 
 
-def show_log_level(question: Question) -> Answer:
+def show_log_level(question: Question) -> BurrowAnswer:
     """Of this process."""
     return say("log level returned", level=_find_level())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.dialects.burrow.addresses import ADDRESSES, split
 from dashboard.dialects.burrow.evaluation import Status
-from dashboard.openapi.address import Address, Answer, answer_json
+from dashboard.openapi.address import Address, DocumentedAnswer, answer_json
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.shapes import (
     ByName,
@@ -139,14 +139,17 @@ _HEALTH = (
         "burrow_admin",
         "Health, as Burrow says it",
         "Whether the dashboard itself is up.",
-        {200: Answer("`GOOD`.")},
+        {200: DocumentedAnswer("`GOOD`.")},
     ),
     Address(
         "/burrow/admin/ready",
         "burrow_admin_ready",
         "Readiness, as Burrow says it",
         "Whether the lake has data.",
-        {200: Answer("`READY`."), 503: Answer("`STARTING`: the lake has no data yet.")},
+        {
+            200: DocumentedAnswer("`READY`."),
+            503: DocumentedAnswer("`STARTING`: the lake has no data yet."),
+        },
     ),
 )
 _ERROR = Named("BurrowError", _wrap())
@@ -161,7 +164,7 @@ def describe_burrow() -> tuple[Address, ...]:
 def _describe(path: str, summary: str) -> Address:
     name = "burrow_" + "_".join(part.strip("{}") for part in split(path)[1:])
     body = Named(_write_title(name) + "Answer", _wrap(**_BODIES[path]))
-    # Of a group that is not there, Burrow tells the status NOTFOUND, and no error.
+    # For a group that is not there, Burrow answers the status NOTFOUND, and no error.
     missing = Either((_ERROR, _UNKNOWN, *([body] if "status" in body.shape else [])))
     names = [part.strip("{}") for part in split(path) if part.startswith("{")]
     return Address(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dashboard.dialects.burrow.evaluation import Commit, GroupStatus, PartitionStatus
-from dashboard.dialects.burrow.question import Answer, Question, refuse, say
+from dashboard.dialects.burrow.question import BurrowAnswer, Question, refuse, say
 from dashboard.dialects.burrow.reading import list_groups, read_group
 from dashboard.dialects.burrow.sight import read_topics, write_in
 
@@ -14,19 +14,19 @@ _NO_CLUSTER = "cluster not found"
 _MOST = 2**64 - 1
 
 
-def list_clusters(question: Question) -> Answer:
+def list_clusters(question: Question) -> BurrowAnswer:
     """The one there is."""
     return say("cluster list returned", clusters=[question.options.cluster])
 
 
-def list_topics(question: Question) -> Answer:
+def list_topics(question: Question) -> BurrowAnswer:
     """Every topic whose log ends are known."""
     if not question.is_known_cluster:
         return refuse(404, _NO_CLUSTER)
     return say("topic list returned", topics=sorted(read_topics(question.sight, "")))
 
 
-def show_topic(question: Question) -> Answer:
+def show_topic(question: Question) -> BurrowAnswer:
     """The log end of each partition, in their order."""
     ends = _read_ends(question) if question.is_known_cluster else []
     if not ends:
@@ -36,7 +36,7 @@ def show_topic(question: Question) -> Answer:
 
 def _read_ends(question: Question) -> list[int]:
     sight, those = question.sight, write_in("topic", question.names[1:2])
-    # What holds now is what was told last; at a moment of the past, what was known when it began.
+    # What holds now is what was sampled last; of the past, what was known when it began.
     end = "log_end_offset" if sight.is_past else "coalesce(log_end_offset_last, log_end_offset)"
     sql = f"SELECT partition, {end} AS log_end_offset FROM log_ends WHERE {sight.held}{those}"  # noqa: S608
     ends = {row["partition"]: row["log_end_offset"] for row in sight.ask(sql, "log_ends")}
@@ -52,7 +52,7 @@ def _read_ends(question: Question) -> list[int]:
     return [end for _, end in sorted(ends.items()) if end is not None]
 
 
-def list_topic_consumers(question: Question) -> Answer:
+def list_topic_consumers(question: Question) -> BurrowAnswer:
     """The groups that commit to a topic."""
     if not question.is_known_cluster:
         return refuse(404, _NO_CLUSTER)
@@ -61,14 +61,14 @@ def list_topic_consumers(question: Question) -> Answer:
     return say("consumers of topic returned", consumers=names)
 
 
-def list_consumers(question: Question) -> Answer:
+def list_consumers(question: Question) -> BurrowAnswer:
     """Every group."""
     if not question.is_known_cluster:
         return refuse(404, _NO_CLUSTER)
     return say("consumer list returned", consumers=list(list_groups(question.sight)))
 
 
-def show_consumer(question: Question) -> Answer:
+def show_consumer(question: Question) -> BurrowAnswer:
     """The windows of a group, by topic, in the order of partitions."""
     group = _read_group(question)
     if group.status == "NOTFOUND":
@@ -86,13 +86,13 @@ def show_consumer(question: Question) -> Answer:
     return say("consumer detail returned", topics=topics)
 
 
-def show_status(question: Question) -> Answer:
+def show_status(question: Question) -> BurrowAnswer:
     """How a group is doing, with the partitions that are not OK."""
     group = _read_group(question)
     return _write_group(group, [one for one in group.partitions if one.status != "OK"])
 
 
-def show_lag(question: Question) -> Answer:
+def show_lag(question: Question) -> BurrowAnswer:
     """How a group is doing, with all of its partitions."""
     group = _read_group(question)
     return _write_group(group, group.partitions)
@@ -105,7 +105,7 @@ def _read_group(question: Question) -> GroupStatus:
     return GroupStatus(cluster, group_id, "NOTFOUND", 1.0, 0, None, ())
 
 
-def _write_group(group: GroupStatus, shown: Any) -> Answer:
+def _write_group(group: GroupStatus, shown: Any) -> BurrowAnswer:
     status = {
         "cluster": group.cluster,
         "group": group.group_id,
@@ -118,7 +118,7 @@ def _write_group(group: GroupStatus, shown: Any) -> Answer:
     }
     # A group that is not there is no error to Burrow, but it is a 404.
     code = 404 if group.status == "NOTFOUND" else 200
-    return Answer(code, "consumer status returned", {"status": status})
+    return BurrowAnswer(code, "consumer status returned", {"status": status})
 
 
 def _write_partition(one: PartitionStatus) -> dict[str, Any]:

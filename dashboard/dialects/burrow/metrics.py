@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dashboard.dialects.burrow.evaluation import STATUS_CODES, GroupStatus, PartitionStatus
 from dashboard.dialects.burrow.reading import read_groups
-from dashboard.dialects.burrow.sight import Sight
+from dashboard.dialects.burrow.sight import LakeView
 from dashboard.metrics.family import Family, MetricSet, Shape
 from dashboard.metrics.groups import Group
 from dashboard.metrics.snapshot import Things
@@ -41,7 +41,7 @@ def judge(
     """What Burrow would say of these groups at the lake's last event."""
     if pulse.watermark_at is None:
         return {}
-    sight = Sight(tables.ask, tables.cluster, pulse.watermark_at)
+    sight = LakeView(tables.ask, tables.cluster, pulse.watermark_at)
     found = read_groups(sight, [group.group_id for group in groups]).values()
     statuses = [one for one in found if one.status != "NOTFOUND"]
     return {
@@ -80,7 +80,7 @@ BURROW = MetricSet(
     title="Burrow",
     says="By Burrow's rules, not by ours, at the lake's last event: "
     + ", ".join(f"{code} {status}" for status, code in STATUS_CODES.items())
-    + ". A partition's status and offset are told once its window is full.",
+    + ". A partition's status and offset are shown once its window is full.",
     families=(
         # A gauge, whatever its name says.
         Family(

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from dashboard.dialects.burrow.sight import Sight
+from dashboard.dialects.burrow.sight import LakeView
 from dashboard.options import Options
 
 Body = dict[str, Any]
 
 
-class Answer(NamedTuple):
+class BurrowAnswer(NamedTuple):
     """An HTTP status, and what every body has: whether it failed, a message, the rest."""
 
     status: int
@@ -32,7 +32,7 @@ class Question:
     """The names in the address, in its order, and where to look."""
 
     names: tuple[str, ...]
-    sight: Sight
+    sight: LakeView
     options: Options
     # host:port of the server that was asked.
     server: str
@@ -43,15 +43,15 @@ class Question:
         return self.names[0] == self.options.cluster
 
 
-def say(message: str, /, **body: Any) -> Answer:
+def say(message: str, /, **body: Any) -> BurrowAnswer:
     """What was asked for."""
-    return Answer(200, message, body)
+    return BurrowAnswer(200, message, body)
 
 
-def refuse(status: int, message: str) -> Answer:
+def refuse(status: int, message: str) -> BurrowAnswer:
     """Why not."""
-    return Answer(status, message, {}, is_error=True)
+    return BurrowAnswer(status, message, {}, is_error=True)
 
 
 # What Burrow says of an address that it does not have.
-UNKNOWN = Answer(404, "invalid request type", {"result": {}}, is_error=True)
+UNKNOWN = BurrowAnswer(404, "invalid request type", {"result": {}}, is_error=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from dashboard.dialects.burrow.evaluation import GroupStatus, History, Owner, evaluate_group
 from dashboard.dialects.burrow.sight import (
-    Sight,
+    LakeView,
     is_of,
     read_last,
     read_log_ends,
@@ -22,12 +22,12 @@ from dashboard.dialects.burrow.sight import (
 )
 
 
-def read_group(sight: Sight, group_id: str) -> GroupStatus:
+def read_group(sight: LakeView, group_id: str) -> GroupStatus:
     """One group's status."""
     return read_groups(sight, [group_id])[group_id]
 
 
-def read_groups(sight: Sight, group_ids: Collection[str]) -> dict[str, GroupStatus]:
+def read_groups(sight: LakeView, group_ids: Collection[str]) -> dict[str, GroupStatus]:
     """Every one's status; who is not known has one, too. Costs grow with the groups asked for."""
     found: dict[str, list[History]] = {group_id: [] for group_id in group_ids}
     for group_id, history in _read_histories(sight, group_ids) if group_ids else ():
@@ -38,7 +38,7 @@ def read_groups(sight: Sight, group_ids: Collection[str]) -> dict[str, GroupStat
     }
 
 
-def list_groups(sight: Sight) -> dict[str, list[str]]:
+def list_groups(sight: LakeView) -> dict[str, list[str]]:
     """The groups that have a status, each with its topics, sorted."""
     topics = read_topics(sight, "")
     last_ms: dict[str, int] = {}
@@ -52,7 +52,7 @@ def list_groups(sight: Sight) -> dict[str, list[str]]:
     return {one: sorted(found[one]) for one in sorted(found) if last_ms[one] >= oldest_ms}
 
 
-def _read_histories(sight: Sight, group_ids: Collection[str]) -> list[tuple[str, History]]:
+def _read_histories(sight: LakeView, group_ids: Collection[str]) -> list[tuple[str, History]]:
     groups = write_in("group_id", group_ids)
     last = read_last(sight, groups)
     those = write_in("topic", {row["topic"] for row in last})

@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute, Match, NoMatchFound, Route
 from starlette.types import Receive, Scope, Send
 
 from dashboard.dialects.burrow.addresses import ADDRESSES, split
-from dashboard.dialects.burrow.question import UNKNOWN, Answer, Question, refuse
-from dashboard.dialects.burrow.sight import Sight
+from dashboard.dialects.burrow.question import UNKNOWN, BurrowAnswer, Question, refuse
+from dashboard.dialects.burrow.sight import LakeView
 from dashboard.options import Options
 from dashboard.pulse import PulseTaker
 from delta_tables.live.span import read_moment
@@ -80,7 +80,7 @@ class _Api(BaseRoute):
         response = Response(body, answer.status, headers, media_type="application/json")
         await response(scope, receive, send)
 
-    def _answer(self, request: Request, path: str) -> Answer:
+    def _answer(self, request: Request, path: str) -> BurrowAnswer:
         segments = [unquote(segment) for segment in split(path)]
         for address in ADDRESSES:
             if (found := address.match(segments)) is not None:
@@ -100,6 +100,6 @@ class _Api(BaseRoute):
         moment = read_moment(text, now).at if text else at
         options = self._options
         # Not kept: such questions name moments, and would drive out the answers of pages.
-        sight = Sight(tables.ask, options.cluster, moment, bool(text), options.burrow)
+        sight = LakeView(tables.ask, options.cluster, moment, bool(text), options.burrow)
         host, port = request.scope.get("server") or ("", "")
         return Question(names, sight, self._options, f"{host}:{port}")

@@ -40,7 +40,7 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True)
-class Sight:
+class LakeView:
     """The lake as somebody looks at it: its last state, as of `at`; or an earlier moment."""
 
     ask: Ask
@@ -72,13 +72,13 @@ class Topic(NamedTuple):
     incarnation: int | None
 
 
-def read_last(sight: Sight, groups: str) -> list[dict[str, Any]]:
+def read_last(sight: LakeView, groups: str) -> list[dict[str, Any]]:
     """The commits that stand, of each partition the later one of both coordinators'."""
     rows = sight.ask(f"{_COMMITS} AND {sight.held}{groups}", "consumer_offsets")
     return list({_name(row): row for row in sorted(rows, key=lambda row: row["at_ms"])}.values())
 
 
-def read_slots(sight: Sight, groups: str, last: Collection[Row]) -> Slots:
+def read_slots(sight: LakeView, groups: str, last: Collection[Row]) -> Slots:
     """Burrow's slots of every partition whose last commit this is."""
     if not last:
         return {}
@@ -101,7 +101,7 @@ def read_slots(sight: Sight, groups: str, last: Collection[Row]) -> Slots:
     return {place[0]: fill_slots(commits[place], sight.rules) for place in places}
 
 
-def read_topics(sight: Sight, those: str) -> dict[str, Topic]:
+def read_topics(sight: LakeView, those: str) -> dict[str, Topic]:
     """By name."""
     sql = (
         "SELECT topic, count(*) AS partitions, max(incarnation) AS incarnation FROM log_ends "  # noqa: S608
@@ -119,7 +119,7 @@ def is_of(commit: Row, topics: Mapping[str, Topic]) -> bool:
     return zxid is None or topic.incarnation is None or zxid > topic.incarnation
 
 
-def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int], list[LogEnd]]:
+def read_log_ends(sight: LakeView, those: str, slots: Slots) -> dict[tuple[str, int], list[LogEnd]]:
     """The curve of ends around the slots and in Burrow's ring; flat while it was confirmed."""
     if not slots:
         return {}
@@ -128,7 +128,7 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
     ring_ms = sight.at_ms - 1000 * sight.rules.offset_refresh_s * sight.rules.intervals
     earliest_ms = min(first_ms, ring_ms) - _BEFORE_MS
     first, last, ring = map(sight.write, (earliest_ms, last_ms, ring_ms - _BEFORE_MS))
-    # The row that held then may tell more than one end: the curve goes on beyond the moment.
+    # The row that held then may hold more than one end: the curve goes on beyond the moment.
     until = f" AND valid_from_at <= {_write(sight.at)}" if sight.is_past else ""
     sql = (
         "SELECT topic, partition, log_end_offset, log_end_offset_last, "  # noqa: S608
@@ -152,7 +152,7 @@ def read_log_ends(sight: Sight, those: str, slots: Slots) -> dict[tuple[str, int
     return found
 
 
-def read_owners(sight: Sight, groups: str) -> dict[Key, Owner]:
+def read_owners(sight: LakeView, groups: str) -> dict[Key, Owner]:
     """By partition; of Kafka's own consumers Burrow says where they are, not their member id."""
     sql = (
         "SELECT coordinator, group_id, topic, partition, owner, owner_member_id "  # noqa: S608

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from deploy.grafana.boards.choices import CLUSTER as C
 from deploy.grafana.boards.choices import CLUSTERS, UP
-from deploy.grafana.panels import Board, Query, Section, band, draw, tell
+from deploy.grafana.panels import Board, Query, Section, band, draw, stat
 
 _NOW = Section(
     "Now",
     (
-        tell("Brokers", "Registered in ZooKeeper.", Query(f"zklake_brokers{{{C}}}")),
-        tell(
+        stat("Brokers", "Registered in ZooKeeper.", Query(f"zklake_brokers{{{C}}}")),
+        stat(
             "Controller",
             "Its broker id; no value: nobody is controller.",
             Query(f"zklake_controller_id{{{C}}}"),
             unit="none",
         ),
-        tell(
+        stat(
             "Offline partitions",
             "They have no leader: nobody can read or write them.",
             Query(f"zklake_offline_partitions{{{C}}}"),
             limits=((1, "red"),),
         ),
-        tell(
+        stat(
             "Under-replicated",
             "The ISR is smaller than the assignment.",
             Query(f"zklake_under_replicated_partitions{{{C}}}"),
             limits=((1, "orange"),),
         ),
-        tell(
+        stat(
             "Not led by the preferred replica",
             "After a restart, until the next preferred election.",
             Query(f"zklake_not_preferred_partitions{{{C}}}"),
             limits=((1, "yellow"),),
         ),
-        tell(
+        stat(
             "Topics and partitions",
             "Kafka's own topics included.",
             Query(f"zklake_topics{{{C}}}", "topics"),

@@ -11,7 +11,7 @@ from deploy.grafana.boards.choices import (
     GROUPS,
     STATUSES,
 )
-from deploy.grafana.panels import Board, Panel, Query, Section, band, draw, rank, tell
+from deploy.grafana.panels import Board, Panel, Query, Section, band, draw, rank, stat
 
 
 def _draw(title: str, says: str, metric: str, unit: str = "short") -> Panel:
@@ -26,7 +26,7 @@ def _draw_partitions(title: str, metric: str, unit: str = "short") -> Panel:
 _ALL = Section(
     "All groups",
     (
-        tell(
+        stat(
             "Groups by status",
             "The worst status of a group's partitions; docs/status.md says when each holds.",
             Query(f"zklake_groups{{{CLUSTER}}}", "{{status}}"),

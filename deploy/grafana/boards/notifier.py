@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from deploy.grafana.boards.choices import CLUSTER as C
-from deploy.grafana.panels import Query, Section, draw, tell
+from deploy.grafana.panels import Query, Section, draw, stat
 
 NOTIFIER = Section(
     "Notifier",
     (
-        tell(
+        stat(
             "Since its last look",
             "It looks at the lake every alerts.interval_s.",
             Query(f"time() - zklake_alerts_last_look_timestamp_seconds{{{C}}}", "{{instance}}"),
@@ -16,7 +16,7 @@ NOTIFIER = Section(
             width=6,
             limits=((300, "red"),),
         ),
-        tell(
+        stat(
             "Given up in 24 h",
             "Messages that could not be sent for alerts.give_up_s.",
             Query(f"increase(zklake_alerts_given_up_messages_total{{{C}}}[24h])", "{{instance}}"),

@@ -7,44 +7,44 @@ from deploy.grafana.boards.choices import CLUSTER as C
 from deploy.grafana.boards.notifier import NOTIFIER
 from deploy.grafana.boards.stream import LAKE, STREAM
 from deploy.grafana.boards.watcher import WATCHER
-from deploy.grafana.panels import Board, Query, Section, tell
+from deploy.grafana.panels import Board, Query, Section, stat
 
 _TRUTH = Section(
     "Is it true?",
     (
-        tell(
+        stat(
             "Lake is stale",
             "Its last event is older than dashboard.stale_after_s.",
             Query(f"zklake_lake_stale{{{C}}}"),
             words=BAD,
         ),
-        tell(
+        stat(
             "Age of the last event",
             "A quiet cluster gets an event a minute.",
             Query(f"time() - zklake_lake_watermark_timestamp_seconds{{{C}}}"),
             unit="s",
             limits=((150, "red"),),
         ),
-        tell(
+        stat(
             "Age of the last sample",
             "Of log ends: lag is as old.",
             Query(f"time() - zklake_sampled_timestamp_seconds{{{C}}}"),
             unit="s",
             limits=((120, "orange"),),
         ),
-        tell(
+        stat(
             "Parts",
-            "As the dashboard sees them, if it was told their addresses.",
+            "As the dashboard sees them, if their addresses are set.",
             Query(f"zklake_part_up{{{C}}}", "{{part}}"),
             words=UP,
         ),
-        tell(
+        stat(
             "Open gaps",
             "Times in which changes could pass unseen, and which last.",
             Query(f"zklake_open_gaps{{{C}}}"),
             limits=((1, "red"),),
         ),
-        tell(
+        stat(
             "Left out of /metrics",
             "Series of a set beyond metrics.most_series.",
             Query(f"zklake_metrics_left_out{{{C}}}", "{{set}}"),

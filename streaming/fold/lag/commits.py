@@ -22,7 +22,7 @@ from zklake.events.samples import Commit as Said
 
 _LONG = 2**63
 # Of states that wait, the newest and then the last of each second: when the requests of the next
-# round were sent, only its record tells. What is kept depends on later states alone, so it is the
+# round were sent, only its record shows. What is kept depends on later states alone, so it is the
 # same after a restart, which meets none from before the last round.
 _NEWEST = 8
 MOST_WAITING = 16
@@ -156,7 +156,7 @@ def take_over(
 def is_other(zxid: int | None, incarnation: int | None, current: int | None) -> bool:
     """Whether a commit speaks of another incarnation of the topic than the one that stands.
 
-    ZooKeeper's own order tells, also where the log met the two in another one.
+    ZooKeeper's own order decides, also where the log met the two in another one.
     """
     if current is None:
         return False

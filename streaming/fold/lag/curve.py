@@ -32,7 +32,7 @@ UNKNOWN = Seconds(None, None, "unknown")
 class Curve:
     """Points of rows that have ended, of one incarnation: ends and times rise strictly.
 
-    A point: the end, when it was first told, and when it was last confirmed.
+    A point: the end, when it was first sampled, and when it was last confirmed.
     """
 
     __slots__ = ("_ends", "_firsts", "_hour_ms", "_incarnation", "_lasts")
@@ -51,7 +51,7 @@ class Curve:
         return bool(self._ends) and incarnation == self._incarnation and end >= self._ends[-1]
 
     def find_first(self, incarnation: int | None, end: int, at_ms: int) -> int:
-        """Since when an end is known that is told at that time."""
+        """Since when an end is known that is sampled at that time."""
         is_last = self.goes_on(incarnation, end) and self._ends[-1] == end
         return self._firsts[-1] if is_last else at_ms
 
@@ -94,7 +94,7 @@ class Curve:
         self._keep_last(since, hour_ms - HOUR_MS, _TEN_MINUTES_MS)
 
     def _keep_last(self, from_ms: int, to_ms: int, span_ms: int) -> None:
-        """Of the points first told between two times, keep the last of each span."""
+        """Of the points first sampled between two times, keep the last of each span."""
         firsts = self._firsts
         low, high = bisect_left(firsts, from_ms), bisect_left(firsts, to_ms)
         spans = [firsts[i] // span_ms for i in range(low, high)]
@@ -104,9 +104,9 @@ class Curve:
                 points[low:high] = array("q", [points[i] for i in kept])
 
     def measure(self, committed: int, incarnation: int | None, end: int, first_ms: int) -> Seconds:
-        """How much time of the log lies between an offset and the open row's end, first told then.
+        """How much time of the log lies between an offset and the open row's end, first seen then.
 
-        By the times at which ends were told, so it does not grow while nobody produces.
+        By the times at which ends were sampled, so it does not grow while nobody produces.
         """
         if not self.goes_on(incarnation, end):
             return UNKNOWN
@@ -125,7 +125,7 @@ class Curve:
         return Seconds(value, span_ms / 1000, "interpolated" if span_ms else "exact")
 
     def _extrapolate(self, committed: int, end: int, first_ms: int) -> Seconds:
-        """Before the first point only the pace of all that is known can tell."""
+        """Before the first point only the pace of all that is known can help."""
         oldest, oldest_ms = self._ends[0], self._firsts[0]
         if oldest >= end:
             return UNKNOWN

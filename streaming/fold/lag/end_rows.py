@@ -15,7 +15,7 @@ _LONG = 2**63
 
 
 class _Last(NamedTuple):
-    """What a row told last: offsets, when that end was first told, and when it last held."""
+    """What a row saw last: offsets, when that end was first sampled, and when it last held."""
 
     start: int | None
     end: int | None
@@ -24,7 +24,7 @@ class _Last(NamedTuple):
 
 
 def begin_row(partition: Partition, seq: int, at_ms: int) -> None:
-    """What was told last begins a row."""
+    """What was sampled last begins a row."""
     partition.confirmed_ms, partition.from_seq, partition.from_ms = at_ms, seq, at_ms
     partition.seen_seq = seq
     partition.sampled_ms = at_ms
@@ -48,7 +48,7 @@ def move_on(partition: Partition, entry: LogEnd, at_ms: int) -> None:
 
 
 def confirm(partition: Partition, seq: int, at_ms: int) -> None:
-    """What was told last still holds; and so may the end that the row began with."""
+    """What was sampled last still holds; and so may the end that the row began with."""
     partition.confirmed_ms, partition.seen_seq = at_ms, seq
     if partition.end == partition.row_end:
         partition.row_confirmed_ms = at_ms
@@ -118,21 +118,21 @@ def recall_curve(partition: Partition, row: Row) -> None:
 
 
 def _read_last(row: Row) -> _Last:
-    """Rows of an older layout told one thing."""
+    """Rows of an older layout hold one point."""
     if row.get("confirmed_at_last") is None:
-        told = (row["log_start_offset"], row["log_end_offset"])
-        return _Last(*told, row["sampled_at"], row["confirmed_at"])
-    told = (row["log_start_offset_last"], row["log_end_offset_last"])
-    return _Last(*told, row["sampled_at_last"], row["confirmed_at_last"])
+        offsets = (row["log_start_offset"], row["log_end_offset"])
+        return _Last(*offsets, row["sampled_at"], row["confirmed_at"])
+    offsets = (row["log_start_offset_last"], row["log_end_offset_last"])
+    return _Last(*offsets, row["sampled_at_last"], row["confirmed_at_last"])
 
 
 def read_entry(entry: LogEnd) -> tuple[int | None, int | None, int | None, str | None]:
-    """What a broker told."""
+    """What a broker answered."""
     return entry.broker_id, entry.log_start_offset, entry.log_end_offset, entry.error
 
 
-def read_told(partition: Partition) -> tuple[int | None, int | None, int | None, str | None]:
-    """The same, of what was told last."""
+def read_last(partition: Partition) -> tuple[int | None, int | None, int | None, str | None]:
+    """The same, of what was sampled last."""
     return partition.broker_id, partition.start, partition.end, partition.error
 
 

@@ -70,22 +70,22 @@ class Ends:
         at_ms: int,
     ) -> None:
         """What brokers said; of a topic re-created since they were asked it says nothing."""
-        told = [
+        usable = [
             end_rows.tame(entry)
             for entry in entries
             if 0 <= entry.partition <= LARGEST_INT and not is_doubtful(entry.topic)
         ]
-        is_crowded = self._count_changed(told) > self.most_points
-        for entry in told:
+        is_crowded = self._count_changed(usable) > self.most_points
+        for entry in usable:
             self._take(entry, cluster_state, seq, at_ms, is_crowded)
 
     def _count_changed(self, entries: Sequence[LogEnd]) -> int:
-        """Of how many open rows something else is told: before any of it is applied."""
+        """Of how many open rows something else is sampled: before any of it is applied."""
         changed = set()
         for entry in entries:
             partition = self.partitions.get(entry.topic, entry.partition)
-            is_told = partition.is_open and entry.error != _GONE
-            if is_told and end_rows.read_entry(entry) != end_rows.read_told(partition):
+            is_known = partition.is_open and entry.error != _GONE
+            if is_known and end_rows.read_entry(entry) != end_rows.read_last(partition):
                 changed.add((entry.topic, entry.partition))
         return len(changed)
 
@@ -93,7 +93,7 @@ class Ends:
         self, entry: LogEnd, cluster_state: ClusterState, seq: int, at_ms: int, is_crowded: bool
     ) -> None:
         partition = self.partitions.get(entry.topic, entry.partition)
-        partition.told_seq = seq
+        partition.named_seq = seq
         if entry.error == _GONE:
             if partition.is_open:
                 self._end(partition, seq, at_ms, "deleted")
@@ -105,7 +105,7 @@ class Ends:
             partition.vouched_seq = seq
         if not partition.is_open:
             self._open(partition, entry, incarnation, seq, at_ms)
-        elif end_rows.read_entry(entry) == end_rows.read_told(partition):
+        elif end_rows.read_entry(entry) == end_rows.read_last(partition):
             end_rows.confirm(partition, seq, at_ms)
         elif is_crowded and _is_same_point(partition, entry, incarnation, at_ms):
             end_rows.move_on(partition, entry, at_ms)
@@ -116,15 +116,15 @@ class Ends:
             self._open(partition, entry, incarnation, seq, at_ms)
 
     def confirm(self, ended: Round, seq: int, at_ms: int) -> None:
-        """What was not told still holds if its broker answered; from before a base nothing does.
+        """What was not sampled still holds if its broker answered; from before a base nothing does.
 
-        Of a broker that fails in a base nothing is concluded before it answers: it tells all then.
+        Of a broker that fails in a base nothing is concluded before it answers: it names all then.
         """
         answered = frozenset(ended.brokers_answered)
         failed = frozenset(each.broker_id for each in ended.brokers_failed)
         self.base_seq = seq if ended.is_base else self.base_seq
         for partition in self.partitions:
-            if not partition.is_open or partition.told_seq == seq:
+            if not partition.is_open or partition.named_seq == seq:
                 continue
             has_answered = partition.broker_id in answered
             if partition.seen_seq < self.base_seq:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from streaming.fold.changes import Change, GroupKey, PartitionKey
 from streaming.fold.cluster_state import ClusterState
 from streaming.fold.context import Context
-from streaming.fold.exits import Reading
+from streaming.fold.exits import ReadPosition
 from streaming.fold.group_fold import TableRows
 from streaming.fold.lag import commits, end_rows, rows
 from streaming.fold.lag.ends import Ends
@@ -91,8 +91,8 @@ class LagFold:
         """An event came that changes nothing here."""
         self._seq = seq
 
-    def find_reading(self, group_id: str, key: PartitionKey) -> Reading:
-        """How far a ZooKeeper group has read a partition, by all that was told so far."""
+    def find_reading(self, group_id: str, key: PartitionKey) -> ReadPosition:
+        """How far a ZooKeeper group has read a partition, by all that is known so far."""
         partition = self._ends.partitions.by_topic.get(key.topic, {}).get(key.partition)
         log_end = partition.end if partition is not None and partition.is_open else None
         known = self._group_partitions.find(GroupKey("zookeeper", group_id), key)
@@ -100,8 +100,8 @@ class LagFold:
         if known is not None:
             commit = known.waiting[-1] if known.waiting else known.commit
         if commit is None or commit.is_gone:
-            return Reading(None, None, None, log_end)
-        return Reading(commit.seq, commit.offset, commit.at_ms, log_end)
+            return ReadPosition(None, None, None, log_end)
+        return ReadPosition(commit.seq, commit.offset, commit.at_ms, log_end)
 
     def _end_round(self, ended: Round, seq: int, at_ms: int, cluster_state: ClusterState) -> None:
         if seq > self._lag_seq:

@@ -108,18 +108,18 @@ class Facts(msgspec.Struct, omit_defaults=True, gc=False):
     # Of a row that waits for its end (see GroupPartition): rounds that are blind do not end it.
     gone_by: str = "deleted"
     reference: Reference | None = None
-    # None: the row tells all that there was in its time.
+    # None: the row holds all that there was in its time.
     within: Within | None = None
 
 
 @dataclass(slots=True, eq=False)
-class Group:
+class LagGroup:
     """A group, and what it has to do with which partition."""
 
     key: GroupKey
     subscribed: Subscribed
     # Whether a partition that nobody is said to own has no owner.
-    tells_owners: bool
+    knows_owners: bool
     # Of the topics of its groups: whether a member reads it.
     live: dict[str, bool] = field(default_factory=dict)
     group_partitions: dict[PartitionKey, GroupPartition] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Group:
 class GroupPartition:
     """One partition of a group."""
 
-    group: Group
+    group: LagGroup
     partition: Partition
     # The same partition of the same group at the other coordinator.
     twin: GroupPartition | None = None
@@ -165,7 +165,7 @@ class GroupPartition:
     @property
     def is_unowned(self) -> bool:
         """Whether somebody should own it, and nobody does."""
-        return not self.has_owner and self.is_live and self.group.tells_owners
+        return not self.has_owner and self.is_live and self.group.knows_owners
 
     @property
     def is_there(self) -> bool:

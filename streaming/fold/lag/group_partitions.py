@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from streaming.fold.changes import GroupKey, PartitionKey
 from streaming.fold.cluster_state import ClusterState
-from streaming.fold.lag.group_partition import Commit, Group, GroupPartition
+from streaming.fold.lag.group_partition import Commit, GroupPartition, LagGroup
 from streaming.fold.lag.partition import Partitions
 
 
@@ -20,7 +20,7 @@ class GroupPartitions:
     """
 
     partitions: Partitions
-    groups: dict[GroupKey, Group] = field(default_factory=dict)
+    groups: dict[GroupKey, LagGroup] = field(default_factory=dict)
     # Those whose commits the next round must look at.
     waiting: dict[GroupPartition, None] = field(default_factory=dict)
     _unowned_marks: dict[GroupPartition, int | None] = field(default_factory=dict)
@@ -41,7 +41,9 @@ class GroupPartitions:
         known = self.groups.get(group)
         if known is None:
             subscribed = cluster_state.find_subscribed(group)
-            known = self.groups[group] = Group(group, subscribed, cluster_state.tells_owners(group))
+            known = self.groups[group] = LagGroup(
+                group, subscribed, cluster_state.knows_owners(group)
+            )
         if key.topic not in known.live:
             known.live[key.topic] = bool(known.subscribed.find_read((key.topic,)))
         group_partition = known.group_partitions.get(key)
@@ -101,11 +103,11 @@ class GroupPartitions:
         known = self.groups.get(group)
         if known is None:
             return
-        now = cluster_state.find_subscribed(group), cluster_state.tells_owners(group)
-        if now == (known.subscribed, known.tells_owners):
+        now = cluster_state.find_subscribed(group), cluster_state.knows_owners(group)
+        if now == (known.subscribed, known.knows_owners):
             return
         former = [(each, each.is_live, each.is_unowned) for each in known.group_partitions.values()]
-        known.subscribed, known.tells_owners = now
+        known.subscribed, known.knows_owners = now
         topics = {key.topic for key in known.group_partitions}
         read = known.subscribed.find_read(topics)
         known.live = {topic: topic in read for topic in topics}

@@ -25,10 +25,10 @@ class Partition:
     # The topic as it stands: whether it does, and which one.
     has_topic: bool = False
     topic_incarnation: int | None = None
-    # The round that told it, and the one that last vouched for it.
-    told_seq: int = -1
+    # The round that named it, and the one that last vouched for it.
+    named_seq: int = -1
     vouched_seq: int = -1
-    # What was told last: the newest end, when it was first told, and when last.
+    # What was sampled last: the newest end, when it was first seen, and when last.
     start: int | None = None
     end: int | None = None
     sampled_ms: int = 0

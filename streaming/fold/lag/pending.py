@@ -52,7 +52,7 @@ class PendingChanges:
             self.topics.note_end(topic, event.seq, before)
 
     def _apply_topic(self, event: Event, cluster_state: ClusterState) -> None:
-        """A superseded create tells no incarnation: the next state does, be it a change or not."""
+        """A superseded create shows no incarnation: the next state does, be it a change or not."""
         topic = (event.path or "").split("/")[-1]
         state = cluster_state.topics.get(topic)
         if state is not None and state.from_seq == event.seq:
@@ -61,7 +61,7 @@ class PendingChanges:
     def apply_commits(
         self, event: Event, cluster_state: ClusterState, context: Context
     ) -> Sequence[GroupPartition]:
-        """Commits that an event tells or ends; those to which it told something new."""
+        """Commits that an event shows or ends; those for which it has something new."""
         news: Sequence[GroupPartition] = ()
         if event.kind == "offset":
             news = [*self._apply_znode(event, cluster_state)]

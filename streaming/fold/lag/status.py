@@ -86,7 +86,7 @@ def _find_still(facts: Facts) -> int:
 
 
 def _find_stop(facts: Facts, at_ms: int, t: Thresholds) -> int | None:
-    """Since when nobody works; where nobody was ever seen, silence must tell."""
+    """Since when nobody works; where nobody was ever seen, silence must decide."""
     if facts.is_peopled:
         return max(facts.left_ms or 0, facts.lag_since_ms or 0)
     still_ms = _find_still(facts)

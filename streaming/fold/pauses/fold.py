@@ -121,7 +121,7 @@ class Pauses:
                 event.observed_at_ms,
                 change.cause == "session_ended",
                 change.cause in _HIDDEN,
-                cluster_state.tells_owners(change.group),
+                cluster_state.knows_owners(change.group),
             )
             self._notes.append((known, turn))
 
@@ -189,7 +189,7 @@ class Pauses:
     def judge(
         self, partitions: Iterable[Partition], seq: int, at_ms: int, after_seq: int, is_blind: bool
     ) -> None:
-        """A round has told where logs end: silences begin, become pauses, or are over."""
+        """A round has shown where logs end: silences begin, become pauses, or are over."""
         for partition in partitions:
             for each in partition.group_partitions:
                 if is_blind and each.group.key.coordinator == "zookeeper":
@@ -247,7 +247,7 @@ class Pauses:
         begin_ms = silence.find_begin()
         if begin_ms is None:
             return
-        # What was told to be a pause stays one, even if the commit is older than that round.
+        # What was written as a pause stays one, even if the commit is older than that round.
         if not silence.is_paused and not is_pause(
             silence, begin_ms, end.at_ms, self.pause_after_ms
         ):

@@ -37,7 +37,7 @@ class OwnerTurn(msgspec.Struct, array_like=True, tag="owner", gc=False):
     # Nobody saw it happen.
     is_hidden: bool
     # Whether nobody owns what nobody is said to own.
-    is_told: bool
+    knows_owner: bool
 
 
 class LeaderTurn(msgspec.Struct, array_like=True, tag="leader", gc=False):

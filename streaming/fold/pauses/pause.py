@@ -1,4 +1,4 @@
-"""Whether a silence is a pause, and what it came to: reckoned once, when it ends. Pure."""
+"""Whether a silence is a pause, and what it came to: computed once, when it ends. Pure."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _add(pieces: list[Span], span: Span, from_ms: int, until_ms: int) -> None:
     pieces.append(Span(span.held, from_ms, until_ms, span.event_seq, *who))
 
 
-def reckon(silence: Silence, pieces: list[Span], begin_ms: int, end: End) -> Row:
+def measure(silence: Silence, pieces: list[Span], begin_ms: int, end: End) -> Row:
     """The columns that are known when it is over."""
     records = _count_records(silence, end)
     longest_ms = end.at_ms - (begin_ms if silence.empty_ms is None else silence.empty_ms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streaming.fold.lag.group_partition import GroupPartition
-from streaming.fold.pauses.pause import End, find_main, find_pieces, find_present, reckon
+from streaming.fold.pauses.pause import End, find_main, find_pieces, find_present, measure
 from streaming.fold.pauses.silence import Silence, Span
 from streaming.fold.row import Row, close_row, open_row
 
@@ -38,7 +38,7 @@ def write_ended(place: Row, silence: Silence, begin_ms: int, end: End, pause_aft
     pieces = find_pieces(silence, place["coordinator"], begin_ms, end.at_ms, pause_after_ms)
     held = Span("unknown", 0) if silence.is_hidden else find_main(pieces)
     row = _write(place, silence, begin_ms, begin_seq, held)
-    row |= reckon(silence, pieces, begin_ms, end)
+    row |= measure(silence, pieces, begin_ms, end)
     close_row(row, end.seq, None, end.at_ms, ended_by=end.word)
     return row
 

@@ -22,7 +22,7 @@ def apply_owner(silence: Silence, turn: OwnerTurn) -> None:
     who = turn.before or Who(None, None)
     if turn.is_session_end:
         _note_crash(silence, turn, who)
-    if turn.is_told:
+    if turn.knows_owner:
         silence.add_span(
             Span("unowned", turn.at_ms, None, turn.seq, who.owner, who.owner_member_id)
         )

@@ -1,7 +1,7 @@
 """One rebalance of a ZooKeeper group: what belongs to it, and when it is over.
 
 Pure: a state machine of one group. Its state is the open row; what the row's columns do not say
-travels in fold_state. What it came to is reckoned in outcome.py.
+travels in fold_state. What it came to is computed in outcome.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 from streaming.fold.changes import Cause, Change, OwnerState, PartitionKey
 from streaming.fold.life import Moment
-from streaming.fold.rebalances.memory import Memory, Touched
+from streaming.fold.rebalances.memory import EpisodeState, Touched
 from streaming.fold.rebalances.roster import Roster
 from streaming.fold.rebalances.tries import (
     Times,
@@ -45,7 +45,7 @@ class Pace(NamedTuple):
 class Episode:
     """A rebalance under way."""
 
-    def __init__(self, row: Row, memory: Memory) -> None:
+    def __init__(self, row: Row, memory: EpisodeState) -> None:
         self.row, self.memory = row, memory
 
     @classmethod
@@ -53,7 +53,7 @@ class Episode:
         """It begins; `key` are the key columns, `members` the number before."""
         columns: Row = {
             **key,
-            **_tell(trigger),
+            **_describe_trigger(trigger),
             "generation": None,
             "members_before": members,
             **dict.fromkeys(RESULTS),
@@ -61,7 +61,7 @@ class Episode:
             "fold_state": None,
         }
         row = open_row(columns.pop("cluster"), at.seq, at.zxid, at.at_ms, **columns)
-        episode = cls(row, Memory(at, times.seen_ms, trigger.is_weak, trigger.is_real))
+        episode = cls(row, EpisodeState(at, times.seen_ms, trigger.is_weak, trigger.is_real))
         episode.note(trigger, at, times)
         return episode
 
@@ -70,7 +70,7 @@ class Episode:
         """Take up an episode whose row stands open, perhaps written by an older version."""
         words = list(dict.fromkeys(read_word(word) for word in row["triggers"]))
         named = {"trigger": read_word(row["trigger"]), "triggers": words}
-        return cls({**row, **named}, msgspec.json.decode(row["fold_state"], type=Memory))
+        return cls({**row, **named}, msgspec.json.decode(row["fold_state"], type=EpisodeState))
 
     def write_row(self) -> Row:
         """The open row, with all that must be remembered."""
@@ -124,7 +124,7 @@ class Episode:
             return
         memory.trigger_seq = at.seq
         if not memory.is_explained:
-            self.row |= _tell(trigger)
+            self.row |= _describe_trigger(trigger)
         elif trigger.word not in self.row["triggers"]:
             self.row["triggers"] = [*self.row["triggers"], trigger.word]
         memory.is_explained = True
@@ -167,7 +167,7 @@ class Episode:
         find_tries(self.memory, owner).is_claiming = False
 
 
-def _tell(trigger: Trigger) -> Row:
+def _describe_trigger(trigger: Trigger) -> Row:
     return {
         "trigger": trigger.word,
         "trigger_member_id": trigger.member_id,

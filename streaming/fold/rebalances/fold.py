@@ -1,4 +1,4 @@
-"""The fold of `rebalances`: follows every group of one cluster, and tells each episode as a row.
+"""The fold of `rebalances`: follows every group of one cluster, and writes each episode as a row.
 
 Pure. docs/rebalances.md says by which rules.
 """
@@ -13,7 +13,7 @@ from streaming.fold.context import Context
 from streaming.fold.group_fold import TableRows
 from streaming.fold.life import Moment, find_moment
 from streaming.fold.rebalances.episode import Episode, Pace
-from streaming.fold.rebalances.group import Group
+from streaming.fold.rebalances.group import GroupEpisodes
 from streaming.fold.rebalances.kafka import read_rebalance
 from streaming.fold.rebalances.roster import Roster
 from streaming.fold.rebalances.tries import Times, read_times
@@ -38,9 +38,9 @@ class RebalanceFold:
     ) -> None:
         self._cluster, self._pace = cluster, pace or Pace()
         self._topics: dict[str, frozenset[int] | None] = {}
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, GroupEpisodes] = {}
         self._open: set[str] = set()
-        # When each Kafka-stored group was last told.
+        # When each Kafka-stored group was last published.
         self._said: dict[str, int] = {}
         self._ended: list[Row] = []
         self._is_blind, self._is_changed = False, False
@@ -57,7 +57,7 @@ class RebalanceFold:
         """Take one event, after the cluster's state has; `changes` are what it did there."""
         self._seq, was_blind = event.seq, self._is_blind
         if cluster_state.is_blind and not was_blind:
-            # Of the time up to a gap only the events before it tell.
+            # Of the time up to a gap only the events before it count.
             self._judge_all()
             self._is_blind = True
         if not self._is_blind:
@@ -113,7 +113,7 @@ class RebalanceFold:
     def _apply_kafka(
         self, event: Event, changes: Sequence[Change], cluster_state: ClusterState
     ) -> None:
-        """A Kafka-stored group was told, or found to be gone."""
+        """A Kafka-stored group was published, or found to be gone."""
         for change in changes:
             if change.kind == "group_changed" and change.after is None and change.group is not None:
                 self._said.pop(change.group.group_id, None)
@@ -126,7 +126,7 @@ class RebalanceFold:
             self._is_changed = True
         self._said[said.group_id] = event.seq
 
-    def _note(self, group: Group, change: Change, at: Moment, times: Times) -> None:
+    def _note(self, group: GroupEpisodes, change: Change, at: Moment, times: Times) -> None:
         if not self._is_blind:
             self._judge(group, change)
         group.note(change, at, times, is_blind=self._is_blind)
@@ -158,7 +158,7 @@ class RebalanceFold:
             for group_id in sorted(self._open):
                 self._judge(self._groups[group_id])
 
-    def _judge(self, group: Group, change: Change | None = None) -> None:
+    def _judge(self, group: GroupEpisodes, change: Change | None = None) -> None:
         """Whether its episode is over, by the time that has passed or by what happens next."""
         group.judge(self._now_ms)
         if change is not None:
@@ -177,7 +177,7 @@ class RebalanceFold:
             if group.is_idle:
                 del self._groups[group_id]
 
-    def _settle_books(self, group: Group, *, is_news: bool = False) -> None:
+    def _settle_books(self, group: GroupEpisodes, *, is_news: bool = False) -> None:
         """Take over what the group has ended, and whether an episode of it is open."""
         group_id, is_open = group.key["group_id"], group.episode is not None
         is_turned = is_open != (group_id in self._open)
@@ -189,10 +189,10 @@ class RebalanceFold:
         self._ended += group.ended
         group.ended.clear()
 
-    def _find(self, group_id: str) -> Group:
+    def _find(self, group_id: str) -> GroupEpisodes:
         if group_id not in self._groups:
             key = {"cluster": self._cluster, **GroupKey("zookeeper", group_id)._asdict()}
-            self._groups[group_id] = Group(key, self._pace, Roster(self._topics))
+            self._groups[group_id] = GroupEpisodes(key, self._pace, Roster(self._topics))
         return self._groups[group_id]
 
     def _recall(self, cluster_state: ClusterState, open_rows: Iterable[Row]) -> None:

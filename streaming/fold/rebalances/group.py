@@ -18,7 +18,7 @@ from streaming.fold.row import Row
 
 
 @dataclass
-class Group:
+class GroupEpisodes:
     """`key`: the key columns of its rows."""
 
     key: Row

@@ -1,4 +1,4 @@
-"""Rebalances of Kafka-stored groups: each step of the generation is one, told when it was over.
+"""Rebalances of Kafka-stored groups: each step of the generation is one, written when it was over.
 
 Pure. How long it took, and who was without an owner meanwhile, no record says.
 """
@@ -23,9 +23,9 @@ _DIFFERENCES = (
 def read_rebalance(
     event: Event, changes: Sequence[Change], cluster_state: ClusterState, said_seq: int
 ) -> Row | None:
-    """The row of the rebalance that a group_state tells of, if any; `changes` are all its own.
+    """The row of the rebalance that a group_state shows, if any; `changes` are all its own.
 
-    `said_seq`: when the group was told before.
+    `said_seq`: when the group was published before.
     """
     said = event.group_state
     if said is None or not changes:
@@ -79,7 +79,7 @@ def _count_generations(before: KafkaGroup, after: KafkaGroup) -> int | None:
 def _find_grown(
     changes: Sequence[Change], cluster_state: ClusterState, group: GroupKey, said_seq: int
 ) -> list[str]:
-    """Topics of which the group got more than it had, written since it was told before.
+    """Topics of which the group got more than it had, written since it was published before.
 
     A cooperative assignor takes partitions back in one generation and hands them out in the next:
     what was claimed need not be new.
@@ -124,8 +124,8 @@ def _count_members(
 ) -> Row:
     assert event.group_state is not None
     joined, left = _count(changes, "member_joined"), _count(changes, "member_left")
-    told = event.group_state.members or ()
-    now = len({member.member_id for member in told})
+    members = event.group_state.members or ()
+    now = len({member.member_id for member in members})
     known = None if before.has_members is None else now - joined + left
     after_count = event.group_state.member_count if after.has_members is None else now
     return {"members_before": known, "members_after": after_count}

@@ -15,7 +15,7 @@ class Tries(msgspec.Struct, array_like=True):
     # Claims given back for no trigger, and when the last was seen; unless it claims again at once.
     given_back: int = 0
     given_ms: int = 0
-    # By ZooKeeper's clock that was not after this; None: nothing has told so yet.
+    # By ZooKeeper's clock that was not after this; None: not known yet.
     max_ms: int | None = None
 
 
@@ -36,7 +36,7 @@ class Touched(msgspec.Struct, array_like=True):
     given_by: str | None = None
 
 
-class Memory(msgspec.Struct):
+class EpisodeState(msgspec.Struct):
     """What the open row does not say."""
 
     last: Moment

@@ -1,4 +1,4 @@
-"""What a rebalance came to, reckoned once, when it ends. Pure."""
+"""What a rebalance came to, computed once, when it ends. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from streaming.fold.changes import PartitionKey
 from streaming.fold.life import Moment
 from streaming.fold.rebalances.episode import Episode
-from streaming.fold.rebalances.memory import Memory
+from streaming.fold.rebalances.memory import EpisodeState
 from streaming.fold.rebalances.roster import Roster
 from streaming.fold.row import Row, end_row
 
@@ -18,8 +18,8 @@ def end_episode(episode: Episode, roster: Roster, outcome: str) -> Row:
     moment, seen_ms = memory.last, memory.last_ms
     if outcome == "settled" and memory.claim:
         moment, seen_ms = memory.claim, memory.claim_ms
-    row = _end(episode, roster, outcome, moment) | _reckon_unowned(memory, seen_ms)
-    return row | _reckon_partitions(episode, roster)
+    row = _end(episode, roster, outcome, moment) | _measure_unowned(memory, seen_ms)
+    return row | _count_partitions(episode, roster)
 
 
 def empty_episode(episode: Episode, roster: Roster) -> Row:
@@ -30,7 +30,7 @@ def empty_episode(episode: Episode, roster: Roster) -> Row:
         t.had_owner or t.claim_seq is not None for t in touched
     )
     row = _end(episode, roster, "settled", episode.memory.last)
-    row |= _reckon_unowned(episode.memory, episode.memory.last_ms)
+    row |= _measure_unowned(episode.memory, episode.memory.last_ms)
     # Owner znodes may still seem to stand: they go with the same session, in no certain order.
     return row | {"partitions": 0, "left_unowned": left, "moved": 0, "reacquired": 0}
 
@@ -41,7 +41,7 @@ def _end(episode: Episode, roster: Roster, outcome: str, moment: Moment) -> Row:
     began, ended = row["valid_from_at"], row["valid_to_at"]
     return (
         row
-        | _reckon_owners(memory, roster)
+        | _compare_owners(memory, roster)
         | {
             "members_after": len(roster.members),
             "attempts": memory.attempts,
@@ -53,7 +53,7 @@ def _end(episode: Episode, roster: Roster, outcome: str, moment: Moment) -> Row:
     )
 
 
-def _reckon_owners(memory: Memory, roster: Roster) -> Row:
+def _compare_owners(memory: EpisodeState, roster: Roster) -> Row:
     moved = reacquired = 0
     for each in memory.touched.values():
         now = roster.owners.get(PartitionKey(each.topic, each.partition))
@@ -63,7 +63,7 @@ def _reckon_owners(memory: Memory, roster: Roster) -> Row:
     return {"moved": moved, "reacquired": reacquired}
 
 
-def _reckon_unowned(memory: Memory, end_ms: int) -> Row:
+def _measure_unowned(memory: EpisodeState, end_ms: int) -> Row:
     """`end_ms`: when the watcher saw it end."""
     if memory.is_hidden:
         return dict.fromkeys(("unowned_ms", "max_unowned_ms", "unowned"))
@@ -79,7 +79,7 @@ def _reckon_unowned(memory: Memory, end_ms: int) -> Row:
     }
 
 
-def _reckon_partitions(episode: Episode, roster: Roster) -> Row:
+def _count_partitions(episode: Episode, roster: Roster) -> Row:
     before = episode.list_owned_before(roster)
     if not roster.missing and not before:
         return {"partitions": roster.expected, "left_unowned": 0}

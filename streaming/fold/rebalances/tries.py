@@ -1,7 +1,7 @@
 """Claims given back: a failed try, or only an extra round. Pure.
 
 A failed try is followed by the backoff, an extra round claims again at once. A watcher under load
-sees both late, so the wait is reckoned by ZooKeeper's clock wherever a change bears its time.
+sees both late, so the wait is measured by ZooKeeper's clock wherever a change bears its time.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from delta_tables.observation import read_millis
 from streaming.fold.changes import OwnerState
-from streaming.fold.rebalances.memory import Memory, Touched, Tries
+from streaming.fold.rebalances.memory import EpisodeState, Touched, Tries
 from zklake.events.envelope import Event, Stat
 
 
 class Times(NamedTuple):
-    """When the watcher saw a change, and when it was by ZooKeeper's clock, if that is told."""
+    """When the watcher saw a change, and when it was by ZooKeeper's clock, if that is known."""
 
     seen_ms: int
     own_ms: int | None
@@ -28,7 +28,7 @@ def read_times(event: Event) -> Times:
     return Times(event.observed_at_ms, read_millis(own_ms))
 
 
-def note_times(memory: Memory, times: Times) -> None:
+def note_times(memory: EpisodeState, times: Times) -> None:
     """A change: if it bears ZooKeeper's time, what was given back before it was so by then."""
     if times.own_ms is None:
         return
@@ -40,14 +40,14 @@ def note_times(memory: Memory, times: Times) -> None:
     memory.untimed.clear()
 
 
-def find_tries(memory: Memory, owner: OwnerState) -> Tries:
-    """Of its session; a znode that was gone before it could be read tells none: not kept."""
+def find_tries(memory: EpisodeState, owner: OwnerState) -> Tries:
+    """Of its session; a znode that was gone before it could be read has none: not kept."""
     if owner.session is None:
         return Tries()
     return memory.tries.setdefault(str(owner.session), Tries())
 
 
-def give_back(memory: Memory, touched: Touched, owner: OwnerState, seen_ms: int) -> None:
+def give_back(memory: EpisodeState, touched: Touched, owner: OwnerState, seen_ms: int) -> None:
     """A session let go of what it had claimed, and nothing asked for it."""
     tries = find_tries(memory, owner)
     tries.given_back, tries.given_ms, tries.max_ms = tries.given_back + 1, seen_ms, None
@@ -57,7 +57,7 @@ def give_back(memory: Memory, touched: Touched, owner: OwnerState, seen_ms: int)
 
 
 def settle_tries(
-    memory: Memory, touched: Touched, owner: OwnerState, times: Times, extra_round_ms: int
+    memory: EpisodeState, touched: Touched, owner: OwnerState, times: Times, extra_round_ms: int
 ) -> None:
     """It claims again: what it gave back was a failed try if it waited, else an extra round."""
     tries = find_tries(memory, owner)
@@ -74,7 +74,7 @@ def settle_tries(
     tries.given_back = 0
 
 
-def _find_wait(memory: Memory, tries: Tries, times: Times) -> int:
+def _find_wait(memory: EpisodeState, tries: Tries, times: Times) -> int:
     """From what was last given back to a claim, by one clock."""
     if times.own_ms is None or memory.ahead_ms is None:
         return times.seen_ms - tries.given_ms

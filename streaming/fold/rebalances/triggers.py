@@ -1,4 +1,4 @@
-"""Why a group rebalances, as a change tells it. Pure."""
+"""Why a group rebalances, as a change shows it. Pure."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ SQL = "SELECT topic,\n  clster FROM partition_state"
             "Valid fields are partition_state.cluster, partition_state.topic.",
             "line 2, column 3: no column 'clster'; did you mean cluster?",
         ),
-        ("Schema error: No field named x.y.\nValid fields are a.b.", "no column 'x.y'"),
+        (
+            "Schema error: No field named x.y.\nValid fields are a.b.",
+            "no column 'x.y'; `zklake describe TABLE` lists the columns of a table or view",
+        ),
         (
             "Optimizer rule 'simplify_expressions' failed\ncaused by\nArrow error: Parser error: "
             "Error parsing timestamp from 'x': timestamp must contain at least 10 characters",
@@ -23,7 +26,7 @@ SQL = "SELECT topic,\n  clster FROM partition_state"
         ),
         (
             'SQL error: ParserError("Expected: an expression, found: EOF at Line: 1, Column: 8")',
-            "this is not SQL: line 1, column 8: want an expression, found EOF",
+            "this is not SQL: line 1, column 8: expected an expression, found EOF",
         ),
         (
             "Error during planning: table 'datafusion.public.topics' not found",

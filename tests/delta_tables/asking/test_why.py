@@ -10,7 +10,7 @@ import pytest
 from delta_tables.asking.lakes import Lake
 from delta_tables.asking.question import Limits
 from delta_tables.asking.sandbox import run_query
-from delta_tables.asking.why import Wanted, explain
+from delta_tables.asking.why import RiseFilter, explain
 from tests.incidents.folded import CLUSTER, fold_lake
 from tests.incidents.incidents import BAD_S
 from tests.incidents.simulation import BIRTH_MS, GROUP, Simulation
@@ -56,7 +56,7 @@ def test_an_explanation_is_what_the_view_says(lakes: list[Lake]) -> None:
     with run_query(lakes, sql, Limits()) as answer:
         seen = [tuple(row) for rows in answer for row in rows]
     at = BORN + timedelta(seconds=SECONDS)
-    (one,) = explain(lakes, Wanted(GROUP, at, LEAST), Limits())
+    (one,) = explain(lakes, RiseFilter(GROUP, at, LEAST), Limits())
     found = [
         tuple((asdict(rise) | asdict(cause))[name] for name in COLUMNS)
         for rise in one.rises
@@ -68,23 +68,23 @@ def test_an_explanation_is_what_the_view_says(lakes: list[Lake]) -> None:
 
 def test_the_largest_rise_is_explained_unless_another_is_chosen(lakes: list[Lake]) -> None:
     at = BORN + timedelta(seconds=SECONDS)
-    (one,) = explain(lakes, Wanted(GROUP, at, LEAST), Limits())
+    (one,) = explain(lakes, RiseFilter(GROUP, at, LEAST), Limits())
     first, second = one.rises
     assert one.chosen is second
     assert second.added > first.added
     assert {cause.cause for cause in second.causes} >= {"producers_faster", "owner_crashed"}
-    (other,) = explain(lakes, Wanted(GROUP, at, LEAST, 1), Limits())
+    (other,) = explain(lakes, RiseFilter(GROUP, at, LEAST, 1), Limits())
     assert other.chosen == other.rises[0]
     # Only what is explained has the rows behind it.
     assert all(cause.rows for cause in other.chosen.causes[:3] if cause.source_table)
     assert not any(cause.rows for cause in other.rises[1].causes)
     with pytest.raises(QueryError, match="no rise 3: there are 2"):
-        explain(lakes, Wanted(GROUP, at, LEAST, 3), Limits())
+        explain(lakes, RiseFilter(GROUP, at, LEAST, 3), Limits())
 
 
 def test_rises_below_the_threshold_are_left_out(lakes: list[Lake]) -> None:
     at = BORN + timedelta(seconds=SECONDS)
-    (one,) = explain(lakes, Wanted(GROUP, at, LEAST), Limits())
+    (one,) = explain(lakes, RiseFilter(GROUP, at, LEAST), Limits())
     least = one.rises[0].added + 1
-    (other,) = explain(lakes, Wanted(GROUP, at, least=least), Limits())
+    (other,) = explain(lakes, RiseFilter(GROUP, at, least=least), Limits())
     assert other.rises == other.rises[-1:] == [other.chosen]

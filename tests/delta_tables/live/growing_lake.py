@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from delta_tables.live.tables import Tables
 from streaming.batch import Fold
 from streaming.lake.lake import Lake
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from streaming.log.records import Record
 from zklake.events.envelope import Event, Stat, encode
 
@@ -31,7 +31,7 @@ class GrowingLake:
         self.path, self.number, self._seq = path, 0, 0
         lake = Lake(path, CLUSTER)
         lake.create_tables()
-        self._fold = Fold(lake, Progress(), f"zklake.{CLUSTER}")
+        self._fold = Fold(lake, LakeProgress(), f"zklake.{CLUSTER}")
 
     def fold_batch(self) -> None:
         self.number += 1

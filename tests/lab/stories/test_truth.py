@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 import pytest
 
-from lab.stories.patience import Patience, Sight
+from lab.stories.patience import Observed, StoryTimeouts
 from lab.stories.stage import Stage
 from lab.stories.step import Act, Fields, Look
 from lab.stories.truth import Fact, Truth, now_ms, read_truth
@@ -21,7 +21,7 @@ class Told:
     def __init__(self) -> None:
         self.facts: list[Fact] = []
         self.truth = Truth("quiet-day", 7, self.facts.append)
-        self.patience = Patience(timeout_s=1.0, logs=Path("logs"))
+        self.patience = StoryTimeouts(timeout_s=1.0, logs=Path("logs"))
 
     def as_stage(self) -> Stage:
         return cast(Stage, self)
@@ -44,9 +44,9 @@ class Flicker(Look):
     fact: ClassVar[str] = "seen"
     sights: list[int | None]
 
-    def observe(self, stage: Stage) -> Sight | None:
+    def observe(self, stage: Stage) -> Observed | None:
         value = self.sights.pop(0) if len(self.sights) > 1 else self.sights[0]
-        return None if value is None else Sight({"value": value}, marks=value)
+        return None if value is None else Observed({"value": value}, marks=value)
 
 
 def test_an_act_tells_what_was_planned_and_what_was_learnt() -> None:

@@ -186,11 +186,11 @@ def test_a_kafka_group_whose_members_did_not_fit_is_still_live() -> None:
     cluster_state, _ = follow(log)
     assert K not in cluster_state.members
     assert cluster_state.find_subscribed(K).find_read({"t"}) == {"t"}
-    assert not cluster_state.tells_owners(K)
+    assert not cluster_state.knows_owners(K)
     log.state(None, generation=3, state="Empty")
     cluster_state, _ = follow(log)
     assert cluster_state.find_subscribed(K).find_read({"t"}) == set()
-    assert cluster_state.tells_owners(K)
+    assert cluster_state.knows_owners(K)
 
 
 def test_kafka_groups_go_by_tombstone_and_by_completeness() -> None:

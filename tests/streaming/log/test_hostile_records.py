@@ -63,8 +63,11 @@ HOSTILE: tuple[tuple[Callable[[Story], bytes], str], ...] = (
     (lambda s: write(s, v=2, seq=9_000_000_000_000_000), "event version 2 is newer"),
     (lambda s: write(s, log_id="log-2"), "of another log: log-2"),
     (lambda s: write(s, cluster="d"), "of another cluster: d"),
-    (lambda s: write(s, observed_at_ms=2**63 - 1), "observed_at_ms 9223372036854775807 is no time"),
-    (lambda s: write(s, observed_at_ms=-1), "observed_at_ms -1 is no time"),
+    (
+        lambda s: write(s, observed_at_ms=2**63 - 1),
+        "observed_at_ms 9223372036854775807 is not a time",
+    ),
+    (lambda s: write(s, observed_at_ms=-1), "observed_at_ms -1 is not a time"),
     (lambda s: write(s, op="seq_hole"), "seq_hole is an event of the stream's own"),
     (lambda s: write(s, zxid=2**63), "not an event: out_of_range $.zxid"),
     (lambda s: write(s, stat={"version": 2**31}), "not an event: out_of_range $.stat.version"),

@@ -6,7 +6,7 @@ import pytest
 
 from lab.cluster import Cluster
 from lab.ports import find_free_ports
-from streaming.lake.progress import Progress
+from streaming.lake.progress import LakeProgress
 from streaming.log.identity import LogPartition, accept_log, check_log
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
@@ -15,7 +15,7 @@ from zklake.errors import LakeError, LogError, OtherLog
 
 def check(cluster: Cluster, topic: Topic, **progress: object) -> None:
     with LogPartition(cluster.bootstrap, {}, topic.name) as partition:
-        check_log(partition, Progress(**progress), "/lake/c")  # type: ignore[arg-type]
+        check_log(partition, LakeProgress(**progress), "/lake/c")  # type: ignore[arg-type]
 
 
 @pytest.mark.integration
@@ -67,12 +67,12 @@ def test_a_kafka_that_is_away_is_said_soon() -> None:
         LogPartition(nowhere, {}, "t") as partition,
         pytest.raises(LogError, match=f"topic t on {nowhere} cannot be read"),
     ):
-        check_log(partition, Progress(), "/lake/c")
+        check_log(partition, LakeProgress(), "/lake/c")
     assert time.monotonic() - started < 60
 
 
 def test_an_accepted_log_is_read_from_its_beginning_and_seq_goes_on() -> None:
-    old = Progress("log-1", 7, 5, 9, 8, 1000, quarantined_offset=4)
+    old = LakeProgress("log-1", 7, 5, 9, 8, 1000, quarantined_offset=4)
     new = accept_log(old)
     assert (new.log_id, new.offset, new.read_offset, new.read_seq) == (None, None, -1, -1)
     assert new.quarantined_offset == -1

@@ -88,14 +88,14 @@ def test_a_client_certificate(tmp_path: Path) -> None:
     [
         ({"enable.ssl.certificate.verification": "false"}, "enable.ssl.certificate.verification"),
         ({"ssl.ca.location": "/no/such"}, "ssl.ca.location = /no/such"),
-        ({"ssl.ca.location": "/"}, "want a PEM file"),
+        ({"ssl.ca.location": "/"}, "use a PEM file"),
         ({"ssl.key.pem": KEY}, "need one another"),
         ({"ssl.key.pem": "BEGIN RSA PRIVATE KEY", "ssl.certificate.pem": "c"}, "openssl pkcs8"),
-        ({"sasl.mechanisms": "GSSAPI"}, "wants sasl.kerberos.keytab and"),
+        ({"sasl.mechanisms": "GSSAPI"}, "needs sasl.kerberos.keytab and"),
         ({"sasl.mechanisms": "NTLM"}, "PLAIN or SCRAM-SHA-256"),
         (
             {"sasl.mechanisms": "OAUTHBEARER", "sasl.oauthbearer.client.secret": "canary"},
-            "wants sasl.oauthbearer.method = oidc",
+            "needs sasl.oauthbearer.method = oidc",
         ),
         ({"sasl.username": "u", "sasl.password": "canary"}, "sasl.mechanisms ="),
         ({"oauth.secret": "canary"}, "oauth.secret"),

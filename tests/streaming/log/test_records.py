@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streaming.log.continuity import LONGEST_JUMP, Continuity, Entry
-from streaming.log.records import Place, Rejected, judge_record
+from streaming.log.records import LogPosition, Rejected, judge_record
 from zklake.events.envelope import Event, Gap, encode
 
 EVENT: dict[str, Any] = {
@@ -52,21 +52,23 @@ def test_the_first_event_of_a_lake_may_be_of_any_log() -> None:
 @pytest.mark.parametrize(
     ("fields", "place"),
     [
-        ({"v": 2}, Place(5, 1000)),
-        ({"v": 2, "op": "merge"}, Place(5, 1000)),
+        ({"v": 2}, LogPosition(5, 1000)),
+        ({"v": 2, "op": "merge"}, LogPosition(5, 1000)),
         ({"v": 2, "cluster": "d"}, None),
         ({"v": 2, "log_id": "other"}, None),
         ({"v": 2, "observed_at_ms": -1}, None),
         ({"v": 2, "seq": "five"}, None),
     ],
 )
-def test_a_newer_event_of_this_log_has_its_place(fields: dict[str, Any], place: Place) -> None:
+def test_a_newer_event_of_this_log_has_its_place(
+    fields: dict[str, Any], place: LogPosition
+) -> None:
     judged = judge_record(msgspec.json.encode({**EVENT, **fields}), "c", "l")
     assert judged == Rejected("event version 2 is newer than this zklake reads (1)", place)
 
 
 def go_on(continuity: Continuity, seq: int, offset: int) -> list[Entry] | str:
-    return continuity.judge(Place(seq, 1000 + seq), offset)
+    return continuity.judge(LogPosition(seq, 1000 + seq), offset)
 
 
 def test_the_next_record_tells_nothing() -> None:

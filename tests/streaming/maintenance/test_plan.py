@@ -10,7 +10,7 @@ from delta_tables.tables.quarantine import QUARANTINE
 from streaming.maintenance.gathering import STEP_BYTES, STEP_FILES, choose_files
 from streaming.maintenance.plan import plan
 from streaming.maintenance.retention import Policy
-from streaming.maintenance.survey import Look, Part
+from streaming.maintenance.survey import TablePartition, TableSurvey
 
 TODAY = date(2026, 11, 16)
 BEFORE = date(2026, 11, 15)
@@ -19,12 +19,12 @@ HOURS = {
 }
 
 
-def look(*parts: Part, dead: int = 0, dead_log: int = 0) -> Look:
-    return Look(HOURS, parts, dead, dead_log, {})
+def look(*parts: TablePartition, dead: int = 0, dead_log: int = 0) -> TableSurvey:
+    return TableSurvey(HOURS, parts, dead, dead_log, {})
 
 
-def closed(on: date | None, files: int, size: int = 1000) -> Part:
-    return Part({"is_open": False, "closed_on": on}, files, size, None, None)
+def closed(on: date | None, files: int, size: int = 1000) -> TablePartition:
+    return TablePartition({"is_open": False, "closed_on": on}, files, size, None, None)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def closed(on: date | None, files: int, size: int = 1000) -> Part:
         (closed(TODAY, 33), ["merge"]),
         (closed(TODAY, STEP_FILES + 1), ["gather"] * 2),
         (closed(None, 99), []),
-        (Part({"is_open": True, "closed_on": None}, 99, 1000, None, None), []),
+        (TablePartition({"is_open": True, "closed_on": None}, 99, 1000, None, None), []),
     ],
 )
-def test_files_become_few_and_stay_so(part: Part, actions: list[str]) -> None:
+def test_files_become_few_and_stay_so(part: TablePartition, actions: list[str]) -> None:
     steps = plan(PARTITION_STATE, look(part), Policy(), TODAY, None)
     assert [step.action for step in steps] == actions
 
@@ -92,7 +92,9 @@ def test_in_the_end_a_large_date_is_compact() -> None:
 
 def test_a_table_without_dates_only_merges() -> None:
     values: dict[str, Any] = {}
-    steps = plan(QUARANTINE, look(Part(values, 40, 1000, None, None)), Policy(), TODAY, None)
+    steps = plan(
+        QUARANTINE, look(TablePartition(values, 40, 1000, None, None)), Policy(), TODAY, None
+    )
     assert [(step.action, step.partition) for step in steps] == [("merge", ())]
 
 

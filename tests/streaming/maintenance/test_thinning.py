@@ -28,7 +28,7 @@ HOUR = datetime.fromtimestamp(BIRTH_MS // 3_600_000 * 3600, UTC)
 HISTORY = "SELECT * FROM lag_history ORDER BY topic, partition, width_s, bucket_at"
 
 
-def tell(seed: int, most: int) -> LagLog:
+def reply(seed: int, most: int) -> LagLog:
     """Two hours of a group that reads, rests and is rebalanced while the log grows and rests."""
     dice, log = Random(seed), working(Thresholds(points_per_round=most))
     end = committed = 100
@@ -90,7 +90,7 @@ def check_alike(mine: list[Row], theirs: list[Row]) -> None:
 @pytest.mark.parametrize("most", [5000, 0])
 @pytest.mark.parametrize("name", THINNED)
 def test_thinned_rows_are_those_of_the_reference(tmp_path: Path, name: str, most: int) -> None:
-    log = tell(most + 1, most)
+    log = reply(most + 1, most)
     lake = write(tmp_path, log)
     full = read(lake, name)
     until = HOUR + timedelta(hours=2)
@@ -115,7 +115,7 @@ def test_thinned_rows_are_those_of_the_reference(tmp_path: Path, name: str, most
 
 
 def test_what_is_asked_of_lag_is_the_same_before_and_after(tmp_path: Path) -> None:
-    lake = write(tmp_path, tell(3, 5000))
+    lake = write(tmp_path, reply(3, 5000))
     peak = "SELECT max(lag_max) AS peak, max(lag_seconds_max) AS slowest FROM offset_lag"
     peaks = "SELECT max(total_lag) AS peak FROM group_lag_history WHERE group_id = 'g'"
     before = [reading.read_rows(lake.path, "c", sql) for sql in (HISTORY, peak, peaks)]
@@ -128,7 +128,7 @@ def test_what_is_asked_of_lag_is_the_same_before_and_after(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_curve_of_a_log_is_the_same_from_thinned_rows(seed: int) -> None:
-    full = tell(seed, 5000 if seed % 2 else 0).closed["log_ends"]
+    full = reply(seed, 5000 if seed % 2 else 0).closed["log_ends"]
     for until in range(BIRTH_MS, BIRTH_MS + 7_200_000, 1_000_000):
         curves = []
         for rows in (full, thinned.thin(full, until)):
@@ -142,7 +142,7 @@ def test_the_curve_of_a_log_is_the_same_from_thinned_rows(seed: int) -> None:
 
 
 def test_a_table_made_anew_is_thinned_again(tmp_path: Path) -> None:
-    log = tell(4, 5000)
+    log = reply(4, 5000)
     lake = write(tmp_path, log)
     table, until = TABLE_BY_NAME["offset_lag"], HOUR + timedelta(hours=2)
     thin_all(lake, table.name, until)

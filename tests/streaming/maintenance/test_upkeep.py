@@ -10,7 +10,7 @@ from deltalake import DeltaTable, QueryBuilder
 from delta_tables import reading
 from delta_tables.asking.stats import TableStats, measure_lake
 from delta_tables.catalog import TABLE_BY_NAME, TABLES
-from streaming.maintenance.plan import MOST_FILES, Step
+from streaming.maintenance.plan import MOST_FILES, MaintenanceStep
 from streaming.maintenance.requests import ANSWER, REQUEST, ask
 from streaming.maintenance.retention import Policy
 from streaming.maintenance.upkeep import Upkeep, do_step, maintain, plan_table
@@ -174,7 +174,7 @@ def test_tables_are_looked_at_one_by_one_each_interval(
 def test_a_step_that_fails_is_told_and_harms_nothing(tmp_path: Path) -> None:
     copy_lake(tmp_path)
     before = read_all(tmp_path)
-    step = Step("topics", "trim", "nonsense", where="no_such_column = 1")
+    step = MaintenanceStep("topics", "trim", "nonsense", where="no_such_column = 1")
     outcome = do_step(str(tmp_path), CLUSTER, step, FOREVER)
     assert outcome.is_error
     assert "no_such_column" in outcome.says

@@ -3,7 +3,7 @@ from __future__ import annotations
 from confluent_kafka import KafkaError, KafkaException
 
 from watcher.sampling.brokers import _explain
-from watcher.sampling.ends import GONE, NO_LEADER, Answer, Ends, Layout, judge
+from watcher.sampling.ends import GONE, NO_LEADER, BrokerAnswer, Ends, Layout, judge
 from zklake.events.samples import BrokerFailure, LogEnd
 
 A, B = ("orders", 0), ("orders", 1)
@@ -42,15 +42,15 @@ def test_each_leader_is_asked_for_its_own_partitions() -> None:
 
 def test_a_broker_that_answers_for_nothing_has_failed() -> None:
     lost = [LogEnd(*A, 1, error="_TIMED_OUT"), LogEnd(*B, 1, error="_TIMED_OUT")]
-    assert judge(1, lost, "timed out") == Answer(1, [], BrokerFailure(1, "timed out"))
+    assert judge(1, lost, "timed out") == BrokerAnswer(1, [], BrokerFailure(1, "timed out"))
     mixed = [LogEnd(*A, 1, 0, 1), LogEnd(*B, 1, error="NOT_LEADER_FOR_PARTITION")]
-    assert judge(1, mixed, "moved") == Answer(1, mixed)
-    assert judge(1, [], "") == Answer(1, [])
+    assert judge(1, mixed, "moved") == BrokerAnswer(1, mixed)
+    assert judge(1, [], "") == BrokerAnswer(1, [])
 
 
 def test_a_broker_that_is_too_old_to_be_asked_says_so_of_its_partitions() -> None:
     refused = KafkaException(KafkaError(KafkaError._UNSUPPORTED_FEATURE))
     word, reason = _explain(refused)
     old = [LogEnd(*A, 1, error=word), LogEnd(*B, 1, error=word)]
-    assert judge(1, old, reason) == Answer(1, old, BrokerFailure(1, reason))
+    assert judge(1, old, reason) == BrokerAnswer(1, old, BrokerFailure(1, reason))
     assert (word, "not supported" in reason) == ("UNSUPPORTED_VERSION", True)

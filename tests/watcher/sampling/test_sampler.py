@@ -15,7 +15,7 @@ from tests.watcher.simulation import Simulation
 from watcher.metrics import WatcherMetrics
 from watcher.sampling import sampler as module
 from watcher.sampling.brokers import BrokersAway
-from watcher.sampling.ends import Answer, Layout
+from watcher.sampling.ends import BrokerAnswer, Layout
 from watcher.sampling.handover import Handover
 from watcher.sampling.sampler import Plan, Sampler
 from watcher.sampling.thinning import Taken
@@ -114,7 +114,7 @@ class Cluster:
         return SimpleNamespace(
             bootstrap=bootstrap,
             read_layout=lambda _: self.read_layout(bootstrap),
-            ask=lambda broker_id, *_: Answer(broker_id, [LogEnd("t", 0, broker_id, 0, 5)]),
+            ask=lambda broker_id, *_: BrokerAnswer(broker_id, [LogEnd("t", 0, broker_id, 0, 5)]),
         )
 
     def read_layout(self, bootstrap: str) -> Layout:

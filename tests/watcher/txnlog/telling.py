@@ -7,8 +7,8 @@ from pathlib import Path
 
 from watcher.sealing import Sealing
 from watcher.txnlog.files import find_files
-from watcher.txnlog.finding import Finding
-from watcher.txnlog.history import Batch, History
+from watcher.txnlog.finding import FileFinding
+from watcher.txnlog.history import History, HistoryBatch
 from watcher.txnlog.numbering import Bounds
 from watcher.txnlog.walk import Walk
 from zklake.events.envelope import Event
@@ -30,14 +30,14 @@ class Teller:
         start: int = -1,
         snapshots: Sequence[Path] = (),
     ) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[FileFinding] = []
         report = self.findings.append
         self.walk = Walk(find_files(logs, snapshots), chroot, report, start)
         sealing = Sealing(REDACTOR, 900_000)
         self.history = History("c", self.walk, sealing, bounds, report)
 
-    def tell_batches(self) -> list[Batch]:
-        return list(self.history.tell())
+    def tell_batches(self) -> list[HistoryBatch]:
+        return list(self.history.read())
 
     def tell(self) -> list[Event]:
         return [event for batch in self.tell_batches() for event in batch.events]

@@ -78,7 +78,7 @@ def test_no_body_of_a_record_can_stop_the_reading(tmp_path: Path, body: bytes) -
     write_log(tmp_path, 1, [BORN, record(2, CREATE, body), record(3, ERROR, bytes(4))])
     teller, zxids = tell(tmp_path)
     assert zxids == [1]
-    assert any("cannot be told" in one.says for one in teller.findings)
+    assert any("cannot be read" in one.says for one in teller.findings)
 
 
 def test_other_files_are_left_out_and_said(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_describe_says_all_about_a_table(table: str) -> None:
 def test_describe_says_what_a_view_shows() -> None:
     said = {column["column"]: column for column in describe_name("partition_health")["columns"]}
     assert said["leader"]["type"] == "INT"
-    assert said["is_offline"]["says"] == "computed by the view's SQL"
+    assert said["is_offline"]["says"] == "computed: see the SQL below"
     assert VIEWS[0].sql in run("describe", "Partition_Health").stdout
 
 

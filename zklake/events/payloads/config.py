@@ -1,4 +1,4 @@
-"""/config: overrides of topics, clients, users, brokers and ips, and the nudges that tell of them.
+"""/config: overrides of topics, clients, users, brokers and ips, and the nodes of changes.
 
 User and broker configs hold secrets: what may leave the process is decided in redaction.py.
 """

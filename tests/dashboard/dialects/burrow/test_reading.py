@@ -8,20 +8,20 @@ from typing import Any
 
 from dashboard.dialects.burrow.evaluation import Commit, Owner
 from dashboard.dialects.burrow.reading import list_groups, read_group, read_groups
-from dashboard.dialects.burrow.sight import Sight
+from dashboard.dialects.burrow.sight import LakeView
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.reading import open_table, query_rows
 from tests.delta_tables.small_lake import write_lake
 from tests.delta_tables.view_lake import Row, at, iso, state
 
 
-def look(lake: Path, moment: datetime, *, is_past: bool = True) -> Sight:
+def look(lake: Path, moment: datetime, *, is_past: bool = True) -> LakeView:
     def ask(sql: str, *names: str) -> list[dict[str, Any]]:
         opened = {name: open_table(str(lake), "c", name) for name in names}
         tables = {name: table for name, table in opened.items() if table is not None}
         return query_rows(tables, sql) if len(tables) == len(names) else []
 
-    return Sight(ask, "c", moment, is_past)
+    return LakeView(ask, "c", moment, is_past)
 
 
 def write_one(tmp_path: Path, commits: list[Row], ends: list[Row], **others: list[Row]) -> None:

@@ -19,18 +19,18 @@ BROKER_SETTINGS = {
 }
 
 
-def _say_nothing(line: str) -> None:
+def _discard(line: str) -> None:
     pass
 
 
-def tell_story(
+def run_story(
     cluster: Cluster,
     story: Story,
     seed: int,
     speed: float,
     on_truth: Callable[[Fact], None],
     *,
-    say: Callable[[str], None] = _say_nothing,
+    say: Callable[[str], None] = _discard,
     timeout_s: float = 60.0,
 ) -> float:
     """Tell one story; each fact goes to `on_truth` as soon as it is true. Returns the seconds."""
@@ -39,17 +39,17 @@ def tell_story(
         cluster, story.name, seed, speed=speed, timeout_s=timeout_s, on_truth=on_truth, say=say
     )
     with stage:
-        story.tell(stage)
+        story.run(stage)
     return time.monotonic() - started_at
 
 
-def tell_all(
+def run_all(
     cluster: Cluster,
     seed: int,
     speed: float,
     on_truth: Callable[[Fact], None],
     *,
-    say: Callable[[str], None] = _say_nothing,
+    say: Callable[[str], None] = _discard,
     timeout_s: float = 60.0,
 ) -> dict[str, float]:
     """Tell every story on one cluster, which has three brokers or more; returns their seconds.
@@ -57,6 +57,6 @@ def tell_all(
     Let it run with BROKER_SETTINGS: else the controller elects leaders in the middle of a story.
     """
     return {
-        story.name: tell_story(cluster, story, seed, speed, on_truth, say=say, timeout_s=timeout_s)
+        story.name: run_story(cluster, story, seed, speed, on_truth, say=say, timeout_s=timeout_s)
         for story in STORIES
     }
