@@ -6,7 +6,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
-from auditor.comparison import Place
+from auditor.comparison import ZnodeTable
 from auditor.tree import open_tree
 from lab.zookeeper import ZooKeeperServer
 from zklake.settings.models import ZooKeeperSettings
@@ -28,7 +28,7 @@ def test_a_znode_that_shuts_the_auditor_out_is_passed_over(
     try:
         with open_tree(ZooKeeperSettings(connect=where), 1_000) as tree:
             places = [place for place, _ in tree.walk()]
-            assert places == [Place("topics", "/brokers/topics/open")]
+            assert places == [ZnodeTable("topics", "/brokers/topics/open")]
             assert tree.unreadable == {"/brokers/topics/sealed"}
             assert tree.read("/brokers/topics/sealed") is None
     finally:
