@@ -87,20 +87,26 @@ def _format_gap(row: Row) -> str:
     return f"coverage gap: {format_gap(row['reason'])}"
 
 
+# When a topic was created, its first row says, which may have ended long ago: all are read, once.
+_TOPICS = """
+SELECT * FROM (
+  SELECT topic, partitions, gone_partitions,
+    CASE WHEN {created_came} THEN created_at END AS created_at,
+    CASE WHEN {gone_came} THEN gone_at END AS gone_at
+  FROM (
+    SELECT topic, min(valid_from_at) AS created_at, max(partition_count) AS partitions,
+      max(valid_to_at) FILTER (WHERE ended_by IN ('deleted', 'recreated')) AS gone_at,
+      max(partition_count) FILTER (WHERE ended_by IN ('deleted', 'recreated')) AS gone_partitions
+    FROM topics
+    WHERE broker_id IS NULL
+    GROUP BY topic, incarnation
+  )
+)
+WHERE created_at IS NOT NULL OR gone_at IS NOT NULL
+ORDER BY coalesce(gone_at, created_at) DESC
+LIMIT {most}
+"""
 _SOURCES = (
-    _Source(
-        "topics",
-        """SELECT * FROM (
-             SELECT min(valid_from_at) AS at, topic, max(partition_count) AS partitions,
-               false AS is_gone
-             FROM topics WHERE broker_id IS NULL GROUP BY topic, incarnation
-             UNION ALL
-             SELECT max(valid_to_at), topic, max(partition_count), true
-             FROM topics WHERE broker_id IS NULL AND ended_by IN ('deleted', 'recreated')
-             GROUP BY topic, incarnation
-           ) WHERE {at_came} ORDER BY at DESC LIMIT 20""",
-        _format_topic,
-    ),
     _Source(
         "controller",
         """SELECT valid_from_at AS at, controller_id, controller_epoch
@@ -158,10 +164,11 @@ def list_recent(tables: Tables, span: Span, lives: list[Row], now: datetime) -> 
     """The newest events of a time range, the newest first; what belongs together is one of them."""
     absences = [row for row in list_absences(tables, span, now) if row["left_at"] >= span.start]
     rows = [*_list_absences(absences), *_list_returns(lives, span.start, span.end)]
+    for row in _list_topics(tables, span):
+        rows.append({**row, "source": "topics", "text": _format_topic(row)})
     for source in _SOURCES:
         sql = source.sql.format(
             came=span.write_within("valid_from_at"),
-            at_came=span.write_within("at"),
             status_came=span.write_within("status_since"),
         )
         found = tables.query(sql, source.table)
@@ -169,6 +176,19 @@ def list_recent(tables: Tables, span: Span, lives: list[Row], now: datetime) -> 
     rows.sort(key=lambda row: row["at"], reverse=True)
     folded = fold_events(rows, absences)
     return [{name: row.get(name) for name in RECENT_EVENT} for row in folded[:_SHOWN]]
+
+
+def _list_topics(tables: Tables, span: Span) -> list[Row]:
+    """Topics that were created or deleted in the range."""
+    came = {name: span.write_within(f"{name}_at") for name in ("created", "gone")}
+    sql = _TOPICS.format(created_came=came["created"], gone_came=came["gone"], most=_SHOWN)
+    rows: list[Row] = []
+    for row in tables.query(sql, "topics"):
+        about = {"topic": row["topic"], "partitions": row["partitions"], "is_gone": False}
+        gone = {**about, "partitions": row["gone_partitions"], "is_gone": True}
+        rows += [{**about, "at": row["created_at"]}] if row["created_at"] else []
+        rows += [{**gone, "at": row["gone_at"]}] if row["gone_at"] else []
+    return sorted(rows, key=lambda row: row["at"], reverse=True)[:_SHOWN]
 
 
 def _list_absences(absences: list[Row]) -> Iterator[Row]:

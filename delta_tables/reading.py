@@ -6,6 +6,7 @@ It trusts its SQL: text from outside is checked first, and runs in a process of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ _SESSION = {
     # over: `zklake why` on a lake of ten minutes failed as if 4 GiB were used up, or took minutes.
     "datafusion.optimizer.repartition_windows": "false",
 }
+_WITH = re.compile(r"\s*WITH\s+", re.IGNORECASE)
 # As Delta's columns are.
 _NULLS = {"TIMESTAMP": "arrow_cast(NULL, 'Timestamp(Microsecond, Some(\"UTC\"))')"}
 
@@ -93,23 +95,44 @@ def register_tables(
     `only`: conditions by table; of such a table no other rows are there. They may ask the tables
     that come before it.
     """
-    engine = QueryBuilder({**_SESSION, **(settings or {})})
-    only = only or {}
+    engine = start_engine(settings)
     for name, parts in tables.items():
-        if len(parts) == 1 and name not in only and not _find_missing(name, parts[0]):
-            engine.register(name, parts[0])
-            continue
-        for number, part in enumerate(parts):
-            engine.register(f"{number}/{name}", part)
-        rows = f"SELECT * FROM ({_write_union(name, parts)}) WHERE {only.get(name, 'true')}"  # noqa: S608
-        engine.execute(f"CREATE VIEW {name} AS {rows}")
+        add_table(engine, name, parts, (only or {}).get(name))
     return engine
+
+
+def start_engine(settings: Mapping[str, str] | None = None) -> QueryBuilder:
+    """DataFusion without tables."""
+    return QueryBuilder({**_SESSION, **(settings or {})})
+
+
+def add_table(
+    engine: QueryBuilder, name: str, parts: Sequence[DeltaTable], condition: str | None = None
+) -> None:
+    """Add a table, the union over its lakes; with a condition no other rows of it are there."""
+    if len(parts) == 1 and condition is None and not _find_missing(name, parts[0]):
+        engine.register(name, parts[0])
+        return
+    for number, part in enumerate(parts):
+        engine.register(f"{number}/{name}", part)
+    rows = f"SELECT * FROM ({_write_union(name, parts)}) WHERE {condition or 'true'}"  # noqa: S608
+    engine.execute(f"CREATE VIEW {name} AS {rows}")
 
 
 def create_views(engine: QueryBuilder, tables: Collection[str], sql: str) -> None:
     """Add the views that sql names, as far as these tables suffice for them."""
     for view in _find_named(find_views(tables), sql):
         engine.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+
+
+def inline_views(tables: Collection[str], sql: str) -> str:
+    """The same query of our own without views: to create one costs as much as to plan it."""
+    views = _find_named(find_views(tables), sql)
+    if not views:
+        return sql
+    named = ", ".join(f"{view.name} AS (\n{view.sql}\n)" for view in views)
+    head = _WITH.match(sql)
+    return f"WITH {named}, {sql[head.end() :]}" if head else f"WITH {named} {sql}"
 
 
 def bound_memory(engine: QueryBuilder, most_bytes: int) -> None:

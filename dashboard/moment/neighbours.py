@@ -18,58 +18,47 @@ _KINDS = {
     "broker_membership": ("hole", "broker"),
 }
 _COLUMNS = 120
-_NEAR = """
-SELECT max(valid_from_at) FILTER (WHERE valid_from_at < {at}) AS before,
-  min(valid_from_at) FILTER (WHERE valid_from_at > {at}) AS after
+# Those of a range by their place in it, and the nearest ones to a moment wherever they are.
+_CHANGES = """
+SELECT CASE WHEN {within} THEN
+    CAST(floor((date_part('epoch', valid_from_at) - {first}) / {width}) AS BIGINT) END AS place,
+  count(*) AS changes,
+  max(valid_from_at) FILTER (WHERE valid_from_at >= {low} AND valid_from_at < {at}) AS before,
+  min(valid_from_at) FILTER (WHERE valid_from_at > {at} AND valid_from_at <= {high}) AS after
 FROM {table}
-WHERE (is_open OR closed_on >= {day}) AND valid_from_at BETWEEN {low} AND {high}
-"""
-_DENSITY = """
-SELECT CAST(floor((date_part('epoch', valid_from_at) - {first}) / {width}) AS BIGINT) AS place,
-  count(*) AS changes
-FROM {table}
-WHERE (is_open OR closed_on >= DATE '{day}') AND {within}
+WHERE (is_open OR closed_on >= DATE '{day}')
+  AND (({within}) OR valid_from_at BETWEEN {low} AND {high})
 GROUP BY place
 """
+_NEAR = timedelta(days=1)
+Near = dict[str, datetime | None]
 
 
-def find_near(tables: Tables, at: datetime) -> dict[str, datetime | None]:
-    """When something changed last before that moment, and first after it, within a day."""
-    before: list[datetime] = []
-    after: list[datetime] = []
-    day = timedelta(days=1)
+def find_changes(tables: Tables, at: datetime, span: Span) -> tuple[Near, list[Row]]:
+    """When something changed last before a moment and first after it, within a day; and how many
+    changes began in each part of a range, of each kind.
+    """
+    # To the minute: the answer may be kept until the next one.
+    width, first = span.seconds / _COLUMNS, span.start.timestamp() // 60 * 60
+    before, after, counts = list[datetime](), list[datetime](), list[Row]()
     for table in _KINDS:
-        sql = _NEAR.format(
+        sql = _CHANGES.format(
             table=table,
+            first=first,
+            width=width,
             at=write_timestamp(at),
-            day=f"DATE '{(at - day).date().isoformat()}'",
-            low=write_timestamp(at - day),
-            high=write_timestamp(at + day),
+            low=write_timestamp(at - _NEAR),
+            high=write_timestamp(at + _NEAR),
+            day=min(span.start, at - _NEAR).date().isoformat(),
+            within=span.write_within("valid_from_at"),
         )
         for row in tables.query(sql, table):
             before += [row["before"]] if row["before"] else []
             after += [row["after"]] if row["after"] else []
-    return {"before": max(before, default=None), "after": min(after, default=None)}
-
-
-def count_changes(tables: Tables, span: Span) -> list[Row]:
-    """How many changes began in each part of a range, of each kind."""
-    # To the minute: the answer may be kept until the next one.
-    width, first = span.seconds / _COLUMNS, span.start.timestamp() // 60 * 60
-    found = []
-    for table in _KINDS:
-        sql = _DENSITY.format(
-            table=table,
-            first=first,
-            width=width,
-            day=span.start.date().isoformat(),
-            within=span.write_within("valid_from_at"),
-        )
-        for row in tables.query(sql, table):
-            if 0 <= row["place"] < _COLUMNS:
-                at = span.start + timedelta(seconds=width * row["place"])
-                found.append({"table": table, "at": at, "changes": row["changes"]})
-    return found
+            if row["place"] is not None and 0 <= row["place"] < _COLUMNS:
+                began = span.start + timedelta(seconds=width * row["place"])
+                counts.append({"table": table, "at": began, "changes": row["changes"]})
+    return {"before": max(before, default=None), "after": min(after, default=None)}, counts
 
 
 def draw_changes(counts: list[Row], span: Span) -> Markup:

@@ -15,6 +15,8 @@ from delta_tables.live.tables import Row, Tables
 from delta_tables.reading import quote
 from delta_tables.statuses import ORDER, name_severity, write_severity
 
+# Tables of which what stood then is shown beside what stands now.
+_COMPARED = ("partition_state", "topics", "ownership_history")
 MOST_PARTITIONS, MOST_GROUPS, MOST_OWNERS = 600, 60, 200
 
 _CONTROLLER = """
@@ -182,6 +184,11 @@ class MomentState(NamedTuple):
         wanted = f" AND ({condition})" if condition else ""
         text = sql.format(held=write_held(self.at), wanted=wanted, **values)
         return self.tables.query(text, *names)
+
+
+def narrow(tables: Tables, at: datetime) -> Tables:
+    """With the rows alone that held then or hold now: several queries ask for them."""
+    return tables.narrow(dict.fromkeys(_COMPARED, f"is_open OR ({write_held(at)})"))
 
 
 def load_snapshot(moment: MomentState) -> Row:

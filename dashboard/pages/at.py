@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from dashboard.moment.differences import DIFFERENCE, list_differences
-from dashboard.moment.neighbours import count_changes, draw_changes, find_near
-from dashboard.moment.snapshot import SNAPSHOT, MomentState, load_snapshot
+from dashboard.moment.neighbours import draw_changes, find_changes
+from dashboard.moment.snapshot import SNAPSHOT, MomentState, load_snapshot, narrow
 from dashboard.moment.wanted import MomentSearch, read_wanted, write_wanted
 from dashboard.openapi.params import Param, describe_moment
 from dashboard.openapi.rows import describe_table
@@ -46,9 +46,10 @@ def load(asked: Asked) -> Data:
     at, only = moment.at, asked.params.get("table", "")
     names = [find_interval_table(only).name] if only else list(_SECTIONS)
     is_raw = bool(only) or asked.params.get("raw", "") == "1"
-    then = MomentState(asked.tables, at, wanted)
+    then = MomentState(narrow(asked.tables, at), at, wanted)
     snapshot = load_snapshot(then)
     window = _choose_window(asked.span, at)
+    near, changes = find_changes(asked.tables, at, window)
     is_last = asked.pulse.watermark_at is None or at >= asked.pulse.watermark_at
     return {
         "time": at,
@@ -57,9 +58,9 @@ def load(asked: Asked) -> Data:
         "q": asked.params.get("q", ""),
         "partition": wanted.partition,
         "doubts": find_doubts(asked.tables, at),
-        "near": find_near(asked.tables, at),
+        "near": near,
         "window": {"start": window.start, "end": window.end},
-        "changes": count_changes(asked.tables, window),
+        "changes": changes,
         "snapshot": snapshot,
         "is_last": is_last,
         "differences": [] if is_last else list_differences(then, snapshot),

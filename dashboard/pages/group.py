@@ -16,6 +16,7 @@ from dashboard.openapi.shapes import Either, choose
 from dashboard.page import Asked, Data, Page
 from dashboard.pages.groups import EMPTY, GROUP, list_groups
 from dashboard.rebalance_costs import PAUSE, REBALANCE, load_pauses, load_rebalances
+from delta_tables.asking.why import find_lag
 from delta_tables.live.tables import Row
 from delta_tables.reading import quote
 from zklake.errors import QueryError
@@ -51,7 +52,8 @@ LIMIT 500
 def load(asked: Asked) -> Data:
     """Everything that is known of one group in the range."""
     group = _find(asked)
-    tables = asked.tables
+    tables = asked.tables.narrow(find_lag(group["group_id"], asked.span.start))
+    asked = asked._replace(tables=tables)
     where = f"coordinator = {quote(group['coordinator'])} AND group_id = {quote(group['group_id'])}"
 
     def ask(sql: str, table: str) -> list[Row]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from markupsafe import Markup
 
 from dashboard.lives import list_lives
@@ -35,6 +37,7 @@ _READS = (
     "consumption_pauses",
 )
 _WORST = 8
+_SHORT_S = 3600
 
 _PARTITIONS = """
 SELECT count(*) AS total, count(*) FILTER (WHERE is_offline AND NOT is_under_deletion) AS offline,
@@ -70,6 +73,8 @@ def load(asked: Asked) -> Data:
     tables = asked.tables
     groups = list_groups(tables)
     lives = list_lives(tables)
+    worst, most = _find_worst(groups), _find_most(asked)
+    seen = _narrow(asked, {*most, *(group["group_id"] for group in worst)})
     return {
         "brokers": {
             "up": sorted(life["broker_id"] for life in lives if life["left_at"] is None),
@@ -78,8 +83,8 @@ def load(asked: Asked) -> Data:
         "controller": next(iter(tables.query(_CONTROLLER, "controller")), None),
         "partitions": next(iter(tables.query(_PARTITIONS, "partition_health")), None),
         "groups": {"total": len(groups), "statuses": count_statuses(groups)},
-        "worst": add_lines(asked, _find_worst(groups)),
-        "lag": _load_lag(asked),
+        "worst": add_lines(seen, worst),
+        "lag": _load_lag(seen, most),
         "gaps": tables.query(_GAPS, "log_gaps"),
         "recent": list_recent(tables, asked.span, lives, asked.now),
     }
@@ -96,10 +101,25 @@ def _find_missing(lives: list[Row]) -> list[int]:
     return sorted({life["broker_id"] for life in lives} - up)
 
 
-def _load_lag(asked: Asked) -> Data:
-    most = asked.tables.query(_MOST.format(overlap=asked.span.write_overlap()), "offset_lag")
-    names = ", ".join(quote(row["group_id"]) for row in most) or "''"
-    return load_lag(asked.tables, asked.span, f"group_id IN ({names})", "group_id")
+def _find_most(asked: Asked) -> list[str]:
+    rows = asked.tables.query(_MOST.format(overlap=asked.span.write_overlap()), "offset_lag")
+    return [row["group_id"] for row in rows]
+
+
+def _narrow(asked: Asked, groups: Collection[str]) -> Asked:
+    """With the lag of these groups alone; of a long range that is too much to keep."""
+    if asked.span.seconds > _SHORT_S:
+        return asked
+    only = f"group_id IN ({_list(groups)}) AND {asked.span.write_overlap()}"
+    return asked._replace(tables=asked.tables.narrow({"offset_lag": only}))
+
+
+def _load_lag(asked: Asked, groups: Collection[str]) -> Data:
+    return load_lag(asked.tables, asked.span, f"group_id IN ({_list(groups)})", "group_id")
+
+
+def _list(groups: Collection[str]) -> str:
+    return ", ".join(quote(group) for group in sorted(groups)) or "''"
 
 
 def draw(asked: Asked, data: Data) -> dict[str, Markup]:

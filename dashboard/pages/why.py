@@ -23,7 +23,7 @@ from dashboard.page import Asked, Data, Page
 from dashboard.pages.group import scope_group
 from dashboard.pages.groups import GROUP, READS, list_groups
 from delta_tables.asking.explanation import CAUSES, Explanation, Rise, format_explanation
-from delta_tables.asking.why import RiseFilter, explain_by
+from delta_tables.asking.why import RiseFilter, explain_by, find_lag
 from delta_tables.catalog import TABLES
 from delta_tables.live.asker import SnapshotAsker
 from delta_tables.live.span import Span
@@ -58,10 +58,13 @@ def _load_around(asked: Asked, data: Data) -> Data | None:
     if not data["answers"]:
         return None
     answer = data["answers"][0]
-    seen = asked._replace(span=_widen(asked.span, answer))
+    span = _widen(asked.span, answer)
+    # What the answer was made of, if the range does not begin before it.
+    only = find_lag(data["group_id"], min(answer["searched_from"], span.start))
+    seen = asked._replace(span=span, tables=asked.tables.narrow(only))
     coordinator, group_id = quote(answer["coordinator"]), quote(data["group_id"])
     where = f"coordinator = {coordinator} AND group_id = {group_id}"
-    topics = asked.tables.query(_TOPICS.format(where=where), "offset_lag")
+    topics = seen.tables.query(_TOPICS.format(where=where), "offset_lag")
     scope = scope_group(where, [row["topic"] for row in topics])._replace(has_rebalances=True)
     times = {"from": seen.span.start, "to": seen.span.end}
     return {**times, **load_incident(seen, scope)}

@@ -23,7 +23,7 @@ from zklake.spelling import did_you_mean
 
 # Around a moment that somebody names, and when nobody named one.
 _NEAR, _LATELY = timedelta(hours=1), timedelta(days=1)
-# A rise that had begun by then, and the pace before it.
+# A rise that was under way then, and the pace before it.
 _BEFORE = timedelta(hours=2)
 # Rows are shown for so many causes; so many of each.
 _SHOWN_CAUSES, _SHOWN_ROWS = 3, 5
@@ -59,8 +59,8 @@ class Asker(Protocol):
     ) -> list[Row]:
         """Rows of all lakes, by a query over these tables and views."""
 
-    def look_up(self, lake: Lake, sql: str, name: str) -> list[Row]:
-        """The few rows of one lake, by a query that is quick."""
+    def look_up(self, lake: Lake, sql: str, name: str, only: Mapping[str, str]) -> list[Row]:
+        """The few rows of one lake, by a query that is quick; it asks for no others than `only`."""
 
     def find_doubts(self, lake: Lake, at: datetime) -> list[str]:
         """What makes an answer about that moment less than certain."""
@@ -82,8 +82,8 @@ class SandboxAsker:
         with run_query(self.lakes, sql, limits, only, cancellation=left) as answer:
             return [dict(zip(answer.names, row, strict=True)) for some in answer for row in some]
 
-    def look_up(self, lake: Lake, sql: str, name: str) -> list[Row]:
-        """The few rows of one lake."""
+    def look_up(self, lake: Lake, sql: str, name: str, only: Mapping[str, str]) -> list[Row]:
+        """The few rows of one lake; nothing is gained by leaving others out first."""
         opened = reading.open_named([lake], [name])
         return reading.query_rows({name: tables[0] for name, tables in opened.items()}, sql)
 
@@ -118,11 +118,18 @@ def explain_by(asker: Asker, wanted: RiseFilter) -> list[Explanation]:
 
 def _find_only(group_id: str, since: datetime) -> dict[str, str]:
     """By table, the rows that can explain a rise of this group: the view would look at all."""
-    mine = f"group_id = {quote(group_id)}"
-    # A rise that is under way then, and the pace before it.
     recent = _write_recent(since - _BEFORE)
-    only = dict.fromkeys(("offset_lag", "consumption_pauses"), f"{mine} AND {recent}")
-    return only | {"partition_state": f"leader = -1 AND {recent}"}
+    return {
+        **find_lag(group_id, since),
+        "consumption_pauses": f"group_id = {quote(group_id)} AND {recent}",
+        "partition_state": f"leader = -1 AND {recent}",
+    }
+
+
+def find_lag(group_id: str, since: datetime) -> dict[str, str]:
+    """By table, the lag of a group: now, since then, and in a rise that was under way then."""
+    recent = _write_recent(since - _BEFORE)
+    return {"offset_lag": f"group_id = {quote(group_id)} AND {recent}"}
 
 
 def _write_recent(since: datetime) -> str:
@@ -142,12 +149,13 @@ def _explain_one(
     rises = _gather([row for row in rows if (row["cluster"], row["coordinator"]) == place])
     chosen = _choose(rises, wanted.rise)
     moments = [wanted.at] if wanted.at else []
+    only = _find_only(wanted.group_id, span[0])
     if chosen is not None:
         moments += [chosen.rise_from, chosen.rise_to]
         for cause in chosen.causes:
-            _add_rows(asker, lake, cause, wanted.group_id)
+            _add_rows(asker, lake, cause, wanted.group_id, only)
     doubts = [doubt for one in moments for doubt in asker.find_doubts(lake, one)]
-    now = _find_now(asker, lake, coordinator, wanted.group_id)
+    now = _find_now(asker, (lake, coordinator), wanted.group_id, find_lag(wanted.group_id, span[0]))
     return Explanation(
         *place, wanted.group_id, *span, rises, chosen, now, list(dict.fromkeys(doubts))
     )
@@ -175,13 +183,18 @@ def _choose(rises: Sequence[Rise], number: int | None) -> Rise | None:
     return rises[number - 1]
 
 
-def _find_now(asker: Asker, lake: Lake, coordinator: str, group_id: str) -> Row | None:
+def _find_now(
+    asker: Asker, found: tuple[Lake, str], group_id: str, only: Mapping[str, str]
+) -> Row | None:
+    lake, coordinator = found
     wanted = f"group_id = {quote(group_id)} AND coordinator = {quote(coordinator)}"
     sql = f"SELECT * FROM group_lag_now WHERE {wanted}"  # noqa: S608
-    return next(iter(asker.look_up(lake, sql, "group_lag_now")), None)
+    return next(iter(asker.look_up(lake, sql, "group_lag_now", only)), None)
 
 
-def _add_rows(asker: Asker, lake: Lake, cause: Cause, group_id: str) -> None:
+def _add_rows(
+    asker: Asker, lake: Lake, cause: Cause, group_id: str, only: Mapping[str, str]
+) -> None:
     """The rows behind a cause, to what is known of it."""
     if cause.rank > _SHOWN_CAUSES or cause.source_table is None or cause.source_seq is None:
         return
@@ -189,7 +202,7 @@ def _add_rows(asker: Asker, lake: Lake, cause: Cause, group_id: str) -> None:
     if cause.source_table != "partition_state":
         where += f" AND group_id = {quote(group_id)}"
     sql = f"SELECT * FROM {cause.source_table} WHERE {where} LIMIT {_SHOWN_ROWS}"  # noqa: S608
-    cause.rows.extend(asker.look_up(lake, sql, cause.source_table))
+    cause.rows.extend(asker.look_up(lake, sql, cause.source_table, only))
 
 
 def _find_group(asker: Asker, group_id: str, since: datetime) -> list[tuple[Lake, str]]:

@@ -21,14 +21,11 @@ class SnapshotAsker:
         self, sql: str, names: Sequence[str], only: Mapping[str, str] | None = None
     ) -> list[Row]:
         """Rows."""
-        key = (sql, *sorted((only or {}).items()))
-        return self._tables.derive(
-            key, tuple(names), lambda: self._tables.ask(sql, *names, only=only)
-        )
+        return self._tables.narrow(only or {}).query(sql, *names)
 
-    def look_up(self, lake: Lake, sql: str, name: str) -> list[Row]:
+    def look_up(self, lake: Lake, sql: str, name: str, only: Mapping[str, str]) -> list[Row]:
         """The few rows of one lake: there is one."""
-        return self._tables.query(sql, name)
+        return self._tables.narrow(only).query(sql, name)
 
     def find_doubts(self, lake: Lake, at: datetime) -> list[str]:
         """About a moment."""

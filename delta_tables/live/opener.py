@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from arro3.core import RecordBatch
-from deltalake import DeltaTable
+from deltalake import DeltaTable, QueryBuilder
 
 from delta_tables import reading
 from delta_tables.asking.cancellation import Cancellation
+from delta_tables.live.parts import Parts
 from delta_tables.live.ring import Opened, Ring
 from delta_tables.live.snapshot import NAMES, Asking, Row, Snapshot, SnapshotGone, State
 from delta_tables.tables.znode_events import ZNODE_EVENTS
@@ -56,6 +57,7 @@ class Opener:
         self._snapshot = Snapshot()
         self._watermarks: dict[State, _Watermark] = {}
         self._torn_since: float | None = None
+        self._parts = Parts(_SETTINGS, memory_bytes, self._add_table)
 
     def look(self, *, anew: bool = False) -> Snapshot:
         """The newest versions that belong together: all that was folded up to one event."""
@@ -109,23 +111,31 @@ class Opener:
 
     def run(self, asking: Asking) -> Iterator[RecordBatch]:
         """Batches of a query, the first without rows: it names the columns."""
-        with self._lock:
-            tables = {name: self._rings[name].find(at) for name, at in asking.tables.items()}
-            parts = {name: [opened.table] for name, opened in tables.items()}
-            try:
-                engine = reading.register_tables(parts, asking.only, _SETTINGS)
-            except Exception as error:  # DataFusion's errors come as bare Exception
-                raise _explain(error) from error
         try:
-            if self._memory_bytes is not None:
-                reading.bound_memory(engine, self._memory_bytes)
-            reading.create_views(engine, tables, asking.sql)
+            planned = self._parts.plan(asking) if asking.only else self._plan(asking)
             # Read through Arrow's C interface: pyarrow lets go of the interpreter, arro3 does not.
-            reader = pa.RecordBatchReader.from_stream(engine.execute(asking.sql))
+            reader = pa.RecordBatchReader.from_stream(planned)
             yield RecordBatch.from_arrow(pa.RecordBatch.from_pylist([], schema=reader.schema))
             yield from map(RecordBatch.from_arrow, reader)
-        except Exception as error:
+        except SnapshotGone:
+            raise
+        except Exception as error:  # DataFusion's errors come as bare Exception
             raise _explain(error) from error
+
+    def _plan(self, asking: Asking) -> Any:
+        engine = reading.start_engine(_SETTINGS)
+        for name, state in asking.tables.items():
+            self._add_table(engine, name, state)
+        if self._memory_bytes is not None:
+            reading.bound_memory(engine, self._memory_bytes)
+        return engine.execute(reading.inline_views(asking.tables, asking.sql))
+
+    def _add_table(
+        self, engine: QueryBuilder, name: str, state: State, condition: str | None = None
+    ) -> None:
+        with self._lock:
+            table = self._rings[name].find(state).table
+            reading.add_table(engine, name, [table], condition)
 
     def ask(self, asking: Asking, cancellation: Cancellation) -> list[Row]:
         """Rows."""

@@ -49,6 +49,7 @@ class Tables:
         self.cache = Cache(cache_bytes)
         self._cancellation = Cancellation()
         self._is_bound = False
+        self._only: dict[str, str] = {}
 
     def bind(self, cancellation: Cancellation) -> Self:
         """The same in the versions of now, for somebody who may leave: then nothing more is asked.
@@ -59,6 +60,15 @@ class Tables:
         bound = copy.copy(self)
         bound._cancellation, bound._is_bound = cancellation, True
         return bound
+
+    def narrow(self, only: Mapping[str, str]) -> Self:
+        """The same where some tables have only the rows that meet a condition, given by table.
+
+        They are read once, whatever is asked of them: for several queries over few rows.
+        """
+        narrowed = copy.copy(self)
+        narrowed._only = {**self._only, **only}
+        return narrowed
 
     def look(self, *, anew: bool = False) -> dict[str, int]:
         """The version of every table there is; asks the lake if the last look is a while ago."""
@@ -98,6 +108,8 @@ class Tables:
 
     def derive(self, key: Hashable, names: tuple[str, ...], make: Callable[[], T]) -> T:
         """What `make` makes of these tables; made anew when one of them has another version."""
+        if only := self._choose_only(_list_inputs(names)):
+            key = (key, *sorted(only.items()))
         while True:
             self._check_wanted()
             try:
@@ -119,38 +131,36 @@ class Tables:
         """Rows of a query of our own over these tables and views; none when one is missing."""
         return self.derive(sql, names, lambda: self.ask(sql, *names))
 
-    def ask(self, sql: str, *names: str, only: Mapping[str, str] | None = None) -> list[Row]:
-        """The same, not kept: for many rows of which somebody keeps something else.
-
-        `only`: by table, a condition; neither the query nor views see other rows of it.
-        """
+    def ask(self, sql: str, *names: str) -> list[Row]:
+        """The same, not kept: for many rows of which somebody keeps something else."""
         self._check_wanted()
         inputs = _list_inputs(names)
         try:
-            return self._run(sql, inputs, only)
+            return self._run(sql, inputs)
         except SnapshotGone:
             # Cleaned away under a table that was opened long ago.
             if self._is_bound:
                 raise
         self.look(anew=True)
         try:
-            return self._run(sql, inputs, only)
+            return self._run(sql, inputs)
         except SnapshotGone as error:
             raise LakeError(f"the lake cannot answer: {error}") from error
 
-    def _run(
-        self, sql: str, names: tuple[str, ...], only: Mapping[str, str] | None = None
-    ) -> list[Row]:
+    def _run(self, sql: str, names: tuple[str, ...]) -> list[Row]:
         known = self._snapshot.tables
         if not all(name in known for name in names):
             return []
-        asking = Asking(sql, {name: known[name] for name in names}, dict(only or {}))
+        asking = Asking(sql, {name: known[name] for name in names}, self._choose_only(names))
         try:
             return self._source.ask(asking, self._cancellation)
         except QueryCancelled:
             raise
         except QueryError as error:
             raise LakeError(f"the lake cannot answer: {error}") from error
+
+    def _choose_only(self, names: tuple[str, ...]) -> dict[str, str]:
+        return {name: condition for name, condition in self._only.items() if name in names}
 
     def list_files(self, name: str) -> dict[str, list[Any]] | None:
         """What Delta's log says of a table's files, by column; None: there is no such table."""

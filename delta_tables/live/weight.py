@@ -14,6 +14,8 @@ _SAMPLE = 50
 def weigh(value: Any) -> int:
     """Bytes; what is shared counts each time, so it is too much rather than too little."""
     size = sys.getsizeof(value)
+    if isinstance(held := getattr(value, "nbytes", None), int):
+        return size + held  # it says so itself
     if isinstance(value, str | bytes | int | float):
         return size
     if isinstance(value, Mapping):
