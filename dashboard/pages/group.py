@@ -104,6 +104,12 @@ def draw(asked: Asked, data: Data) -> dict[str, Markup]:
     return draw_incident(asked, data, why)
 
 
+COORDINATOR = Param(
+    "coordinator",
+    choose(*WORDS["coordinator"]),
+    "Where its offsets are stored, if ZooKeeper and Kafka both have a group of that name.",
+)
+
 PAGE = Page(
     "group",
     "Group",
@@ -114,11 +120,7 @@ PAGE = Page(
     under="groups",
     params=(
         Param("group_id", str, "The group.", ("billing",), is_required=True),
-        Param(
-            "coordinator",
-            choose(*WORDS["coordinator"]),
-            "Where its offsets are stored, if ZooKeeper and Kafka both have a group of that name.",
-        ),
+        COORDINATOR,
     ),
     answer={
         "group": GROUP,

@@ -20,7 +20,7 @@ from dashboard.openapi.params import Param
 from dashboard.openapi.rows import WORDS, describe_any
 from dashboard.openapi.shapes import Instant, Maybe, Named, choose, say
 from dashboard.page import Asked, Data, Page
-from dashboard.pages.group import scope_group
+from dashboard.pages.group import COORDINATOR, scope_group
 from dashboard.pages.groups import GROUP, READS, list_groups
 from delta_tables.asking.explanation import CAUSES, Explanation, Rise, format_explanation
 from delta_tables.asking.why import RiseFilter, explain_by, find_lag
@@ -130,7 +130,10 @@ def _explain(asked: Asked, group_id: str) -> list[Explanation]:
     def ask() -> list[Explanation]:
         return explain_by(SnapshotAsker(asked.tables), wanted)
 
-    return asked.tables.derive(("why", wanted, end), _INPUTS, ask)
+    found = asked.tables.derive(("why", wanted, end), _INPUTS, ask)
+    # ZooKeeper and Kafka may both have a group of that name.
+    chosen = asked.params.get("coordinator")
+    return [one for one in found if one.coordinator == chosen] or found
 
 
 def _write(one: Explanation) -> Data:
@@ -196,6 +199,7 @@ PAGE = Page(
     draw=draw,
     params=(
         Param("group_id", str, "The group whose lag rose.", ("billing",)),
+        COORDINATOR,
         Param("rise", RiseNumber, "Which rise of that time to show: 1 is the first.", ("1",)),
     ),
     answer={

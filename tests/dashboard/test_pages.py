@@ -166,6 +166,9 @@ def test_why_a_group_fell_behind(client: TestClient) -> None:
     assert (second["cause"], second["rows"][0]["owner_member_id"]) == ("unowned", "billing_web-a")
     assert rise["lag_before"] < 500 < 20_000 < rise["lag_after"]
     assert sum(cause["records"] for cause in rise["causes"]) == rise["added"]
+    # The address that other pages link to is one of the API, too.
+    named = write_address("/why", group_id="billing", coordinator="zookeeper")
+    assert fetch(client, named)["answers"] == [answer]
     # Names that mean something to SQL are names.
     assert "no group" in fetch(client, write_address("/why", group_id="x' OR '1'='1"))["error"]
 
