@@ -18,11 +18,10 @@ from streaming.fold.frames import Closure
 from streaming.fold.life import Moment, find_moment, is_second_half, judge, read_state
 from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard, hash_key
 from streaming.fold.payload import read_payload
+from streaming.fold.row import StoredRow
 from zklake.events.envelope import Event
 from zklake.events.kinds import KIND_BY_NAME
 
-# A row as the lake stores it: its columns in their order, up to is_open.
-StoredRow = tuple[Any, ...]
 _NO_END = Moment(None, None, None)  # type: ignore[arg-type]
 # Of so many paths a batch remembers where their rows stand.
 _MOST_SPOTS = 1 << 16

@@ -76,8 +76,12 @@ class TableWriter:
 
     def replace_open(self, rows: pa.Table, mark: Mark) -> None:
         """Replace the open rows and add the closed ones."""
+        self.replace_open_files(self.write(rows), mark)
+
+    def replace_open_files(self, files: list[AddAction], mark: Mark) -> None:
+        """The same, of rows in files that were written before."""
         self._begin(mark)
-        self._commit(self._add(rows), [*self._open.values()], mark)
+        self._commit(files, [*self._open.values()], mark)
 
     def replace_shards(
         self,

@@ -17,7 +17,7 @@ from streaming.fold.lag.group_partition import Facts, GroupPartition, Point, Wit
 from streaming.fold.lag.partition import Partition
 from streaming.fold.lag.points import begin_facts, make_point, put_motion
 from streaming.fold.lag.status import Thresholds, find_next_change
-from streaming.fold.row import Row
+from streaming.fold.row import StoredRow
 
 
 class _Change(NamedTuple):
@@ -34,7 +34,7 @@ class Evaluation:
 
     cluster: str
     thresholds: Thresholds
-    ended: list[Row] = field(default_factory=list)
+    ended: list[StoredRow] = field(default_factory=list)
     _changes: list[_Change] = field(default_factory=list)
 
     def pass_over(
