@@ -90,8 +90,12 @@ class TableWriter:
         count: int,
         mark: Mark,
     ) -> None:
-        """Replace these shards of `count` and add rows that ended; files of no such shard go."""
-        self._begin(mark)
+        """Replace these shards of `count` and add rows that ended; files of no such shard go.
+
+        By the version that `count_shards` has found, or the last commit: that of another process
+        since then is found out as it is committed.
+        """
+        self._refuse_foreign(mark.log_id)
         removed = [
             file
             for file in self._open.values()
