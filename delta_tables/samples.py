@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from zklake.events.envelope import Event
 from zklake.events.samples import GroupState, Member
@@ -13,7 +15,7 @@ from zklake.events.samples import GroupState, Member
 KAFKA = "kafka"
 
 
-class Sample(NamedTuple):
+class Sample(msgspec.Struct, frozen=True, gc=False):
     """What a sample says of one key."""
 
     # The key's columns, less the cluster.

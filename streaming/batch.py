@@ -270,14 +270,26 @@ class Fold:
                 rows = (TABLE_BY_NAME[step.fold.name], *step.take(), mark)
                 tasks[step.fold.name] = lambda rows=rows: self.lake.replace_rows(*rows)  # type: ignore[misc]
         self._run(tasks.items(), pool)
-        # offset_lag before log_ends: after a crash between the two it may be ahead, never behind.
-        for name, taken in cluster.group_folds.take().items():
-            if taken.seq > self._markers[name]:
-                with self.phases.time(name):
-                    mark = Mark(log_id, taken.seq)
-                    table = TABLE_BY_NAME[name]
-                    self.lake.replace_rows(table, taken.open_rows, taken.ended_rows, mark)
-                self._markers[name] = taken.seq
+        self._commit_groups(cluster, log_id, pool)
+
+    def _commit_groups(self, cluster: ClusterFold, log_id: str, pool: Executor) -> None:
+        """Written side by side, committed in order.
+
+        offset_lag before log_ends: after a crash between the two it may be ahead, never behind.
+        """
+        found = cluster.group_folds.take().items()
+        news = {name: taken for name, taken in found if taken.seq > self._markers[name]}
+        written = {
+            name: pool.submit(
+                self.lake.write_rows, TABLE_BY_NAME[name], taken.open_rows, taken.ended_rows
+            )
+            for name, taken in news.items()
+        }
+        for name, taken in news.items():
+            with self.phases.time(name):
+                mark = Mark(log_id, taken.seq)
+                self.lake.commit_rows(TABLE_BY_NAME[name], written[name].result(), mark)
+            self._markers[name] = taken.seq
 
     def _run(self, tasks: Collection[tuple[str, Callable[[], None]]], pool: Executor) -> None:
         def commit(name: str, task: Callable[[], None]) -> None:

@@ -95,7 +95,7 @@ class _Rebuild:
         self._horizons = {name: read_horizon(lake, TABLE_BY_NAME[name]) for name in TABLE_BY_NAME}
         self._made = {name: self._begin(name) for name in names}
         # Of the folds of groups: the open rows as last written.
-        self._open: dict[str, list[Row]] = {}
+        self._open: dict[str, Sequence[Row]] = {}
         self._recall()
 
     def _begin(self, name: str) -> Replacement:

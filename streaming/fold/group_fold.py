@@ -21,8 +21,8 @@ from zklake.events.envelope import Event
 class TableRows:
     """What a table must hold as of `seq`: the open rows whole, and those that have ended since."""
 
-    open_rows: list[Row]
-    ended_rows: list[Row]
+    open_rows: Sequence[Row]
+    ended_rows: Sequence[Row]
     seq: int
 
 

@@ -18,11 +18,10 @@ from streaming.fold.frames import Closure
 from streaming.fold.life import Moment, find_moment, is_second_half, judge, read_state
 from streaming.fold.open_rows import Key, OpenRow, OpenRows, Shard, hash_key
 from streaming.fold.payload import read_payload
+from streaming.fold.row import StoredRow
 from zklake.events.envelope import Event
 from zklake.events.kinds import KIND_BY_NAME
 
-# A row as the lake stores it: its columns in their order, up to is_open.
-StoredRow = tuple[Any, ...]
 _NO_END = Moment(None, None, None)  # type: ignore[arg-type]
 # Of so many paths a batch remembers where their rows stand.
 _MOST_SPOTS = 1 << 16
@@ -181,11 +180,15 @@ class IntervalFold:
         """Apply an event that gives rows of Kafka-stored groups."""
         named: set[Key] = set()
         places = [self.payload_names.index(name) for name in samples.state]
-        for key, values, at_ms in samples.read(event):
-            if key not in named:
-                named.add(key)
-                moment = Moment(event.seq, None, read_millis(at_ms))
-                self._apply_sample(key, values, moment, places)
+        moment = Moment(event.seq, None, None)
+        for sample in samples.read(event):
+            if sample.key in named:
+                continue
+            named.add(sample.key)
+            # Most of one event were made at one time.
+            if moment.at_ms != (at_ms := read_millis(sample.at_ms)):
+                moment = Moment(event.seq, None, at_ms)
+            self._apply_sample(sample.key, sample.values, moment, places)
         group = event.group_state
         if samples.ends_unnamed is not None and group is not None:
             at_ms = event.observed_at_ms if group.at_ms is None else group.at_ms
@@ -203,19 +206,24 @@ class IntervalFold:
                 self._set_exit(row, BY_KAFKA)
                 self._end(shard, key, row, moment, "deleted")
             return
-        sampled, seq = [values.get(name) for name in self.payload_names], moment.seq
+        sampled, seq = [*map(values.get, self.payload_names)], moment.seq
         begun = OpenRow(
             sampled, None, None, "exact", True, None, None, seq, seq, None, moment.at_ms
         )
         if row is None:
             self._put(shard, key, begun, seq)
-        elif all(row.values[place] == sampled[place] for place in places):
-            self._see(shard, key, row, seq)
+            return
+        former = row.values
+        for place in places:
+            if former[place] != sampled[place]:
+                break
         else:
-            # Of the same group, and no session holds either.
-            shard.put(key, begun, touches=seq > self.marker)
-            if seq > self.marker:
-                self.ended.append(self._write(key, row, moment, "changed"))
+            self._see(shard, key, row, seq)
+            return
+        # Of the same group, and no session holds either.
+        shard.put(key, begun, touches=seq > self.marker)
+        if seq > self.marker:
+            self.ended.append(self._write(key, row, moment, "changed"))
 
     def close(self, closure: Closure, context: Context) -> None:
         """End what was last seen before a complete look began."""

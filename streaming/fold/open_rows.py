@@ -94,10 +94,14 @@ class Shard:
 
     def pack(self) -> None:
         """Pack what was looked at."""
-        for key in self._unpacked:
-            row = self.rows.get(key)
+        rows, keys = self.rows, self._unpacked
+        # Where that is much, going through all is faster than looking for each.
+        found = (
+            rows.items() if 2 * len(keys) > len(rows) else [(key, rows.get(key)) for key in keys]
+        )
+        for key, row in found:
             if type(row) is OpenRow:
-                self.rows[key] = _pack(row)
+                rows[key] = _pack(row)
         self._unpacked = []
 
     def items(self) -> Iterator[tuple[Key, OpenRow]]:

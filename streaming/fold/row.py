@@ -5,12 +5,40 @@ Pure. What all interval rows have in common: how one opens, how it ends.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 from delta_tables.observation import read_millis
 from streaming.fold.life import Moment
 
 Row = dict[str, Any]
+# A row as the lake stores it: its columns in their order, all but closed_on.
+StoredRow = tuple[Any, ...]
+
+
+class StoredRows(Sequence[Row]):
+    """Rows as tuples, where there are many: as dicts they would take five times the memory."""
+
+    __slots__ = ("names", "tuples")
+
+    def __init__(self, names: Sequence[str], tuples: Sequence[StoredRow]) -> None:
+        """`names` of all columns but closed_on, in the table's order."""
+        self.names, self.tuples = names, tuples
+
+    def __len__(self) -> int:
+        return len(self.tuples)
+
+    def __iter__(self) -> Iterator[Row]:
+        return (dict(zip(self.names, values, strict=True)) for values in self.tuples)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> StoredRows: ...
+    def __getitem__(self, place: int | slice) -> Row | StoredRows:
+        if isinstance(place, slice):
+            return StoredRows(self.names, self.tuples[place])
+        return dict(zip(self.names, self.tuples[place], strict=True))
 
 
 def open_row(cluster: str, seq: int, zxid: int | None, at_ms: int | None, **columns: Any) -> Row:

@@ -83,7 +83,20 @@ class Lake:
         self, table: Table, open_rows: Sequence[Row], ended: Sequence[Row], mark: Mark
     ) -> None:
         """Replace the open rows of a table, and add those that ended."""
-        self.find_writer(table).replace_open(make_arrow(table, [*ended, *open_rows]), mark)
+        self.commit_rows(table, self.write_rows(table, open_rows, ended), mark)
+
+    def write_rows(
+        self, table: Table, open_rows: Sequence[Row], ended: Sequence[Row]
+    ) -> list[AddAction]:
+        """Write rows into files; nobody sees them before they are committed."""
+        writer, written = self.find_writer(table), list[AddAction]()
+        for rows in (ended, open_rows):
+            written += writer.write(make_arrow(table, rows)) if rows else []
+        return written
+
+    def commit_rows(self, table: Table, files: list[AddAction], mark: Mark) -> None:
+        """Put files in the place of the open rows, and beside the closed ones."""
+        self.find_writer(table).replace_open_files(files, mark)
 
     def replace_shards(self, fold: IntervalFold, mark: Mark, files: Sequence[NewFile] = ()) -> None:
         """Replace the open rows that the fold has touched; add those that ended, and `files`."""

@@ -76,8 +76,12 @@ class TableWriter:
 
     def replace_open(self, rows: pa.Table, mark: Mark) -> None:
         """Replace the open rows and add the closed ones."""
+        self.replace_open_files(self.write(rows), mark)
+
+    def replace_open_files(self, files: list[AddAction], mark: Mark) -> None:
+        """The same, of rows in files that were written before."""
         self._begin(mark)
-        self._commit(self._add(rows), [*self._open.values()], mark)
+        self._commit(files, [*self._open.values()], mark)
 
     def replace_shards(
         self,
@@ -86,8 +90,12 @@ class TableWriter:
         count: int,
         mark: Mark,
     ) -> None:
-        """Replace these shards of `count` and add rows that ended; files of no such shard go."""
-        self._begin(mark)
+        """Replace these shards of `count` and add rows that ended; files of no such shard go.
+
+        By the version that `count_shards` has found, or the last commit: that of another process
+        since then is found out as it is committed.
+        """
+        self._refuse_foreign(mark.log_id)
         removed = [
             file
             for file in self._open.values()

@@ -72,12 +72,14 @@ def _read_offset(event: Event) -> int | None:
     return payload.offset if isinstance(payload, Offset) else None
 
 
-def list_said(event: Event) -> Iterator[tuple[Where, Said]]:
+def list_said(event: Event) -> Iterator[tuple[GroupKey, PartitionKey, Said]]:
     """The commits of a group_commit that can have a row."""
+    group = GroupKey("kafka", "")
     for said in event.group_commit.commits if event.group_commit else ():
         if 0 <= said.partition <= LARGEST_INT:
-            where = PartitionKey(said.topic, said.partition)
-            yield Where(GroupKey("kafka", said.group_id), where), said
+            if said.group_id != group.group_id:
+                group = GroupKey("kafka", said.group_id)
+            yield group, PartitionKey(said.topic, said.partition), said
 
 
 def apply_commit(
@@ -124,7 +126,8 @@ def _wait(group_partition: GroupPartition, commit: Commit, limit: int) -> None:
     waiting.append(commit)
     if len(waiting) > _NEWEST and _is_same_second(*waiting[-_NEWEST - 1 :][:2]):
         del waiting[-_NEWEST - 1]
-    del waiting[:-limit]
+    if len(waiting) > limit:
+        del waiting[:-limit]
     group_partition.has_commit, group_partition.seen_seq = True, commit.seq
 
 

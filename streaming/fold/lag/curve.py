@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+
+import msgspec
 
 HOUR_MS = 3_600_000
 _MINUTE_MS = 60_000
@@ -17,7 +18,7 @@ _DAY_MS = 24 * HOUR_MS
 KEPT_MS = 14 * _DAY_MS
 
 
-class Seconds(NamedTuple):
+class Seconds(msgspec.Struct, frozen=True, gc=False):
     """A lag in time, how far it may be off, and how it was found."""
 
     value: float | None
@@ -110,19 +111,21 @@ class Curve:
         """
         if not self.goes_on(incarnation, end):
             return UNKNOWN
-        first_ms = self.find_first(incarnation, end, first_ms)
         ends, firsts = self._ends, self._firsts
-        index = bisect_right(ends, committed) - 1
-        if index < 0:
+        if end == ends[-1]:
+            first_ms = firsts[-1]
+        index = bisect_right(ends, committed)
+        if not index:
             return self._extrapolate(committed, end, first_ms)
-        is_last = index + 1 == len(ends)
-        next_end = end if is_last else ends[index + 1]
-        next_ms = first_ms if is_last else firsts[index + 1]
-        last_ms = self._lasts[index]
-        span_ms = max(0, next_ms - last_ms)
-        at_ms = last_ms + (committed - ends[index]) / (next_end - ends[index]) * span_ms
-        value = max(0.0, round((first_ms - at_ms) / 1000, 3))
-        return Seconds(value, span_ms / 1000, "interpolated" if span_ms else "exact")
+        next_end, next_ms = end, first_ms
+        if index < len(ends):
+            next_end, next_ms = ends[index], firsts[index]
+        last_end, last_ms = ends[index - 1], self._lasts[index - 1]
+        span_ms = next_ms - last_ms if next_ms > last_ms else 0
+        at_ms = last_ms + (committed - last_end) / (next_end - last_end) * span_ms
+        value = round((first_ms - at_ms) / 1000, 3)
+        quality = "interpolated" if span_ms else "exact"
+        return Seconds(value if value > 0 else 0.0, span_ms / 1000, quality)
 
     def _extrapolate(self, committed: int, end: int, first_ms: int) -> Seconds:
         """Before the first point only the pace of all that is known can help."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from delta_tables.observation import read_millis
+from delta_tables.tables.log_ends import LOG_ENDS
 from streaming.fold.lag.curve import HOUR_MS
 from streaming.fold.lag.partition import Partition
-from streaming.fold.row import Row, open_row
+from streaming.fold.row import Row, StoredRow, StoredRows
 from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import LogEnd
 
 _OUT_OF_RANGE = "OUT_OF_RANGE"
 _LONG = 2**63
+_NAMES = tuple(name for name in LOG_ENDS.names if name != "closed_on")
 
 
 class _Last(NamedTuple):
@@ -69,29 +73,56 @@ def _note_first(partition: Partition) -> None:
         partition.curve.add(partition.incarnation, partition.row_end, *times)
 
 
-def write_row(cluster: str, partition: Partition) -> Row:
+def name_columns(tuples: Sequence[StoredRow]) -> StoredRows:
+    """Rows as they are made here."""
+    return StoredRows(_NAMES, tuples)
+
+
+def write_open(cluster: str, partition: Partition) -> StoredRow:
     """The open row of a partition."""
-    row = open_row(
+    return _write_row(cluster, partition, None, None, None)
+
+
+def write_ended(cluster: str, partition: Partition, seq: int, at_ms: int, word: str) -> StoredRow:
+    """The row, ended."""
+    return _write_row(cluster, partition, seq, read_millis(at_ms), word)
+
+
+def _write_row(
+    cluster: str, partition: Partition, to_seq: int | None, to_ms: int | None, word: str | None
+) -> StoredRow:
+    from_ms = read_millis(partition.from_ms)
+    is_clamped = from_ms is not None and to_ms is not None and to_ms < from_ms
+    # One display, written out: many thousands of these are made at a time.
+    return (
         cluster,
+        partition.topic,
+        partition.number,
+        partition.incarnation,
+        partition.broker_id,
+        partition.row_start,
+        partition.row_end,
+        partition.error,
+        partition.row_sampled_ms,
+        partition.row_confirmed_ms,
+        # When it began and ended: seen_seq, valid_from and valid_to, each with seq, zxid and time.
+        partition.seen_seq,
         partition.from_seq,
         None,
-        partition.from_ms,
-        topic=partition.topic,
-        partition=partition.number,
-        incarnation=partition.incarnation,
-        broker_id=partition.broker_id,
-        log_start_offset=partition.row_start,
-        log_end_offset=partition.row_end,
-        error=partition.error,
-        sampled_at=partition.row_sampled_ms,
-        confirmed_at=partition.row_confirmed_ms,
-        log_start_offset_last=partition.start,
-        log_end_offset_last=partition.end,
-        sampled_at_last=partition.sampled_ms,
-        confirmed_at_last=partition.confirmed_ms,
+        from_ms,
+        to_seq,
+        None,
+        from_ms if is_clamped else to_ms,
+        None,
+        is_clamped,
+        word,
+        word is None,
+        # What it told last.
+        partition.start,
+        partition.end,
+        partition.sampled_ms,
+        partition.confirmed_ms,
     )
-    row["seen_seq"] = partition.seen_seq
-    return row
 
 
 def recall(partition: Partition, row: Row) -> None:

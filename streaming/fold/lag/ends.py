@@ -14,7 +14,7 @@ from streaming.fold.cluster_state import ClusterState
 from streaming.fold.lag import end_rows
 from streaming.fold.lag.curve import HOUR_MS
 from streaming.fold.lag.partition import Partition, Partitions
-from streaming.fold.row import Row, close_row
+from streaming.fold.row import StoredRow
 from zklake.events.payloads.reading import LARGEST_INT
 from zklake.events.samples import LogEnd, Round
 
@@ -30,7 +30,7 @@ class Ends:
     partitions: Partitions
     # Beyond so many changes in a round, rows within their minute go on.
     most_points: int
-    ended: list[Row] = field(default_factory=list)
+    ended: list[StoredRow] = field(default_factory=list)
     # The last base round.
     base_seq: int = -1
     _hour_ms: int = 0
@@ -150,9 +150,7 @@ class Ends:
         partition.version += 1
 
     def _end(self, partition: Partition, seq: int, at_ms: int, word: str) -> None:
-        row = end_rows.write_row(self.cluster, partition)
-        close_row(row, seq, None, at_ms, ended_by=word)
-        self.ended.append(row)
+        self.ended.append(end_rows.write_ended(self.cluster, partition, seq, at_ms, word))
         end_rows.note_last(partition)
         partition.is_open = False
         partition.version += 1

@@ -9,7 +9,8 @@ whole, after all are measured: no order and no cut of the log can be seen in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+
+import msgspec
 
 from streaming.fold.lag import lag_math, rows
 from streaming.fold.lag.curve import HOUR_MS
@@ -17,15 +18,17 @@ from streaming.fold.lag.group_partition import Facts, GroupPartition, Point, Wit
 from streaming.fold.lag.partition import Partition
 from streaming.fold.lag.points import begin_facts, make_point, put_motion
 from streaming.fold.lag.status import Thresholds, find_next_change
-from streaming.fold.row import Row
+from streaming.fold.row import StoredRow
 
 
-class _Change(NamedTuple):
+class _Change(msgspec.Struct, frozen=True, gc=False):
     """Another point than before, until the round knows how many there are."""
 
     group_partition: GroupPartition
     point: Point
     is_vouched: bool
+    # Whether it may go on in the row that stands.
+    is_same_stretch: bool
 
 
 @dataclass
@@ -34,7 +37,7 @@ class Evaluation:
 
     cluster: str
     thresholds: Thresholds
-    ended: list[Row] = field(default_factory=list)
+    ended: list[StoredRow] = field(default_factory=list)
     _changes: list[_Change] = field(default_factory=list)
 
     def pass_over(
@@ -47,50 +50,59 @@ class Evaluation:
         is_vouched: bool,
     ) -> None:
         """Bring a group's partition up to a round; most often only time has passed."""
-        facts, point = group_partition.facts, None
+        facts, change = group_partition.facts, None
         if (
             facts is None
             or group_partition.version != partition.version
             or at_ms >= group_partition.quiet_until_ms
         ):
-            point = self._evaluate(group_partition, partition, seq, at_ms)
+            change = self._evaluate(group_partition, partition, seq, at_ms, is_vouched)
         elif not group_partition.point or not group_partition.point.lag:
             facts.rising_ms = at_ms
-        if point is None:
+        if change is None:
             _see(group_partition, seq, at_ms, is_vouched)
         else:
-            self._changes.append(_Change(group_partition, point, is_vouched))
+            self._changes.append(change)
 
     def _evaluate(
-        self, group_partition: GroupPartition, partition: Partition, seq: int, at_ms: int
-    ) -> Point | None:
+        self,
+        group_partition: GroupPartition,
+        partition: Partition,
+        seq: int,
+        at_ms: int,
+        is_vouched: bool,
+    ) -> _Change | None:
         """The new point, if there is a row with another one."""
         former, facts = group_partition.point, group_partition.facts
         if facts is None:
             facts = group_partition.facts = begin_facts(group_partition, at_ms)
         point = make_point(group_partition, facts, partition, at_ms, self.thresholds)
-        is_changed = former is not None and point != former
+        change = None
         if former is None:
             self._open(group_partition, point, seq, at_ms)
-        elif is_changed and not self._is_same_stretch(group_partition, point, at_ms):
-            is_same = former.incarnation == point.incarnation
-            sampled_ms = group_partition.sampled_ms
-            facts.reference = lag_math.make_reference(former, sampled_ms) if is_same else None
-            put_motion(point, facts, former, at_ms)
+        elif point != former:
+            is_same_stretch = self._is_same_stretch(group_partition, point, at_ms)
+            change = _Change(group_partition, point, is_vouched, is_same_stretch)
+            if not is_same_stretch:
+                is_same = former.incarnation == point.incarnation
+                sampled_ms = group_partition.sampled_ms
+                facts.reference = lag_math.make_reference(former, sampled_ms) if is_same else None
+                put_motion(point, facts, former, at_ms)
         group_partition.version = partition.version
         group_partition.quiet_until_ms = self._find_quiet(facts, point, at_ms)
-        return point if is_changed else None
+        return change
 
     def end_round(self, seq: int, at_ms: int) -> None:
         """Give the points that changed their rows."""
         is_crowded = len(self._changes) > self.thresholds.points_per_round
-        for group_partition, point, is_vouched in self._changes:
-            if is_crowded and self._is_same_stretch(group_partition, point, at_ms):
+        for change in self._changes:
+            group_partition, point = change.group_partition, change.point
+            if is_crowded and change.is_same_stretch:
                 _go_on(group_partition, point, at_ms)
             else:
                 self.end(group_partition, seq, at_ms, "changed")
                 self._open(group_partition, point, seq, at_ms)
-            _see(group_partition, seq, at_ms, is_vouched)
+            _see(group_partition, seq, at_ms, change.is_vouched)
         self._changes = []
 
     def _is_same_stretch(self, group_partition: GroupPartition, point: Point, at_ms: int) -> bool:

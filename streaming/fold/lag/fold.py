@@ -7,7 +7,7 @@ Pure. What it must remember beyond its rows is named in streaming/fold/lag/recal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from streaming.fold.changes import Change, GroupKey, PartitionKey
 from streaming.fold.cluster_state import ClusterState
@@ -19,13 +19,12 @@ from streaming.fold.lag.ends import Ends
 from streaming.fold.lag.evaluation import Evaluation
 from streaming.fold.lag.group_partition import GroupPartition
 from streaming.fold.lag.group_partitions import GroupPartitions
-from streaming.fold.lag.partition import Partition, Partitions
+from streaming.fold.lag.partition import Partitions
 from streaming.fold.lag.pending import PendingChanges
 from streaming.fold.lag.recalling import Recollection, recall_all
 from streaming.fold.lag.status import Thresholds
 from streaming.fold.pauses import fold as pause_fold
 from streaming.fold.pauses.fold import Pauses
-from streaming.fold.row import Row
 from zklake.events.envelope import Event
 from zklake.events.samples import LogEnd, Round
 
@@ -176,24 +175,21 @@ class LagFold:
         if (pauses := self._pauses.take(seq, idle=idle)) is not None:
             taken[pause_fold.TABLE] = pauses
         if seq > self._lag_seq:
-            taken["offset_lag"] = TableRows(list(self._write_lags()), self._lags.ended, seq)
-            self._lags.ended = []
-        taken["log_ends"] = TableRows(list(self._write_ends()), self._ends.ended, seq)
-        self._ends.ended = []
+            taken["offset_lag"] = self._take_lags(seq)
+        taken["log_ends"] = self._take_ends(seq)
         return taken
 
-    def _write_lags(self) -> Iterator[Row]:
-        cluster = self._lags.cluster
-        return (
-            rows.write_open(cluster, each)
-            for each in self._group_partitions
-            if each.point is not None
-        )
+    def _take_lags(self, seq: int) -> TableRows:
+        lags, each_open = self._lags, (e for e in self._group_partitions if e.point is not None)
+        opened = [rows.write_open(lags.cluster, each) for each in each_open]
+        ended, lags.ended = lags.ended, []
+        return TableRows(rows.name_columns(opened), rows.name_columns(ended), seq)
 
-    def _write_ends(self) -> Iterator[Row]:
-        partitions: Iterator[Partition] = iter(self._ends.partitions)
-        cluster = self._ends.cluster
-        return (end_rows.write_row(cluster, each) for each in partitions if each.is_open)
+    def _take_ends(self, seq: int) -> TableRows:
+        ends, each_open = self._ends, (e for e in self._ends.partitions if e.is_open)
+        opened = [end_rows.write_open(ends.cluster, each) for each in each_open]
+        ended, ends.ended = ends.ended, []
+        return TableRows(end_rows.name_columns(opened), end_rows.name_columns(ended), seq)
 
 
 def _must_wait(group_partition: GroupPartition, after_seq: int, is_vouched: bool) -> bool:

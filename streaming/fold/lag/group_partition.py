@@ -6,7 +6,6 @@ Plain values, kept small: there may be 100,000 of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import msgspec
 
@@ -29,7 +28,7 @@ class Commit(msgspec.Struct, gc=False):
     is_gone: bool = False
 
 
-class Reference(NamedTuple):
+class Reference(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """The last values of the minute before, or of another status: what pace is measured from."""
 
     sampled_ms: int

@@ -39,6 +39,16 @@ class GroupPartitions:
     ) -> GroupPartition:
         """A group's partition, made when missing."""
         known = self.groups.get(group)
+        group_partition = None if known is None else known.group_partitions.get(key)
+        return group_partition or self._make(known, group, key, cluster_state)
+
+    def _make(
+        self,
+        known: LagGroup | None,
+        group: GroupKey,
+        key: PartitionKey,
+        cluster_state: ClusterState,
+    ) -> GroupPartition:
         if known is None:
             subscribed = cluster_state.find_subscribed(group)
             known = self.groups[group] = LagGroup(
@@ -46,13 +56,10 @@ class GroupPartitions:
             )
         if key.topic not in known.live:
             known.live[key.topic] = bool(known.subscribed.find_read((key.topic,)))
-        group_partition = known.group_partitions.get(key)
-        if group_partition is None:
-            group_partition = known.group_partitions[key] = GroupPartition(
-                known, self.partitions.get(*key)
-            )
-            group_partition.partition.group_partitions.append(group_partition)
-            self._pair(group_partition, key)
+        partition = self.partitions.get(*key)
+        group_partition = known.group_partitions[key] = GroupPartition(known, partition)
+        partition.group_partitions.append(group_partition)
+        self._pair(group_partition, key)
         return group_partition
 
     def _pair(self, group_partition: GroupPartition, key: PartitionKey) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from streaming.fold.lag.commits import is_other
@@ -13,16 +11,6 @@ from streaming.fold.lag.partition import Partition
 from streaming.fold.lag.status import TOPIC_GONE
 
 _YEAR_MS = 365 * 24 * HOUR_MS
-
-
-class Motion(NamedTuple):
-    """How fast lag grows (records/s), and when the next record to read will be lost."""
-
-    velocity: float | None
-    loss_at: int | None
-
-
-STILL = Motion(None, None)
 
 
 class Measure(msgspec.Struct, frozen=True, gc=False):
@@ -59,45 +47,30 @@ def measure(commit: Commit | None, partition: Partition, at_ms: int) -> Measure:
     assert commit.offset is not None
     assert start is not None
     assert end is not None
-    raw_lag = end - commit.offset
-    lag = max(0, raw_lag)
-    return Measure(
-        lag,
-        raw_lag,
-        _find_seconds(partition, commit.offset, lag, at_ms),
-        lag / (end - start) if end > start else None,
-        max(0, start - commit.offset),
-    )
-
-
-def _find_seconds(partition: Partition, committed: int, lag: int, at_ms: int) -> Seconds:
-    """The lag as time of the log that is still to be read."""
-    if not lag:
-        return NOTHING_LEFT
-    if partition.end is None:
-        return UNKNOWN
-    partition.curve.thin(at_ms - at_ms % HOUR_MS)
-    return partition.curve.measure(
-        committed, partition.incarnation, partition.end, partition.sampled_ms
-    )
+    committed = commit.offset
+    raw_lag = end - committed
+    lag, seconds = 0, NOTHING_LEFT
+    if raw_lag > 0:
+        # The lag as time of the log that is still to be read.
+        lag, curve = raw_lag, partition.curve
+        curve.thin(at_ms - at_ms % HOUR_MS)
+        seconds = curve.measure(committed, partition.incarnation, end, partition.sampled_ms)
+    share = lag / (end - start) if end > start else None
+    return Measure(lag, raw_lag, seconds, share, start - committed if start > committed else 0)
 
 
 def find_motion(
-    reference: Reference | None, lag: int, committed: int, start: int, *, at_ms: int, former: Motion
-) -> Motion:
-    """Pace since the reference point; too soon after it what was known before."""
-    if reference is None:
-        return STILL
+    reference: Reference, lag: int, committed: int, start: int, at_ms: int
+) -> tuple[float, int | None]:
+    """How fast lag grew since the reference (records/s); when the next record will be lost."""
     passed_ms = at_ms - reference.sampled_ms
-    if passed_ms < 1000:
-        return former
     # How much nearer the log's start has come to the commit.
     nearing = (start - reference.start) - (committed - reference.committed)
     loss_at = None
     if nearing > 0 and committed >= start:
         left_ms = (committed - start) * passed_ms / nearing
         loss_at = at_ms + round(left_ms) if left_ms <= _YEAR_MS else None
-    return Motion((lag - reference.lag) / (passed_ms / 1000), loss_at)
+    return (lag - reference.lag) / (passed_ms / 1000), loss_at
 
 
 def find_others(group_partition: GroupPartition) -> tuple[int | None, int | None]:

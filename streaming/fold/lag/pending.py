@@ -85,9 +85,9 @@ class PendingChanges:
 
     def _apply_commit(self, event: Event, cluster_state: ClusterState) -> Iterator[GroupPartition]:
         limit = commits.find_limit(self.after_seq)
-        for where, said in commits.list_said(event):
-            group_partition = self.group_partitions.get(*where, cluster_state)
-            incarnation = find_incarnation(cluster_state, where.partition.topic)
+        for group, key, said in commits.list_said(event):
+            group_partition = self.group_partitions.get(group, key, cluster_state)
+            incarnation = find_incarnation(cluster_state, key.topic)
             if commits.apply_commit(group_partition, said, event, incarnation, limit):
                 yield group_partition
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from streaming.fold.lag import lag_math
 from streaming.fold.lag.commits import forget_other, remember
 from streaming.fold.lag.group_partition import Facts, GroupPartition, Point
-from streaming.fold.lag.lag_math import STILL, UNMEASURED, Measure, Motion
+from streaming.fold.lag.lag_math import UNMEASURED, Measure
 from streaming.fold.lag.partition import Partition
 from streaming.fold.lag.status import Status, Thresholds, follow_lag, judge
 
@@ -94,14 +94,17 @@ def _put_together(
 
 
 def put_motion(point: Point, facts: Facts, former: Point | None, at_ms: int) -> None:
-    """How it moves, since the reference; `former`: the point before."""
-    known = STILL if former is None else Motion(former.velocity, former.loss_at)
+    """How it moves, since the reference; too soon after it as before, in `former`."""
+    reference, lag = facts.reference, point.lag
     committed, start = point.committed_offset, point.log_start_offset
     point.velocity = point.loss_at = point.catch_up_seconds = None
-    if point.lag is None or committed is None or start is None:
+    if reference is None or lag is None or committed is None or start is None:
         return
-    point.velocity, point.loss_at = lag_math.find_motion(
-        facts.reference, point.lag, committed, start, at_ms=at_ms, former=known
-    )
-    if point.lag and point.velocity is not None and point.velocity < 0:
-        point.catch_up_seconds = point.lag / -point.velocity
+    if at_ms - reference.sampled_ms >= 1000:
+        point.velocity, point.loss_at = lag_math.find_motion(
+            reference, lag, committed, start, at_ms
+        )
+    elif former is not None:
+        point.velocity, point.loss_at = former.velocity, former.loss_at
+    if lag and point.velocity is not None and point.velocity < 0:
+        point.catch_up_seconds = lag / -point.velocity

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+
+import msgspec
 
 from streaming.fold.lag.group_partition import Facts, GroupPartition
 
@@ -24,7 +25,7 @@ class Thresholds:
     pause_after_ms: int = 30_000
 
 
-class Status(NamedTuple):
+class Status(msgspec.Struct, frozen=True, gc=False):
     """A status, and since when its cause holds."""
 
     name: str | None
@@ -58,7 +59,7 @@ def judge(
         return Status("REWIND", facts.rewound_ms)
     if not is_live and lag and (since := _find_stop(facts, at_ms, t)) is not None:
         return Status("STOPPED", since)
-    if group_partition.is_unowned and reason != TOPIC_GONE:
+    if is_live and group_partition.is_unowned and reason != TOPIC_GONE:
         unowned_ms = at_ms if facts.unowned_ms is None else facts.unowned_ms
         if at_ms - unowned_ms >= t.unowned_after_ms:
             return Status("UNOWNED", unowned_ms)
@@ -82,7 +83,8 @@ def _judge_lag(
 
 def _find_still(facts: Facts) -> int:
     """Since when there is lag, and no progress."""
-    return max(facts.progress_ms, facts.lag_since_ms or 0)
+    since_ms = facts.lag_since_ms or 0
+    return since_ms if since_ms > facts.progress_ms else facts.progress_ms
 
 
 def _find_stop(facts: Facts, at_ms: int, t: Thresholds) -> int | None:
@@ -101,16 +103,20 @@ def _is_abandoned(facts: Facts, at_ms: int, t: Thresholds) -> bool:
 
 def find_next_change(facts: Facts, at_ms: int, t: Thresholds) -> int:
     """Before when no status comes by time alone."""
-    never = at_ms + t.abandoned_after_ms
-    stalled_ms, warn_ms = _find_still(facts) + t.stalled_after_ms, facts.rising_ms + t.warn_after_ms
-    abandoned_ms = unowned_ms = at_ms
+    # Of what is to come the first; written out, for it is asked of each at each round.
+    first_ms = at_ms + t.abandoned_after_ms
+    due_ms = _find_still(facts) + t.stalled_after_ms
+    if at_ms < due_ms < first_ms:
+        first_ms = due_ms
+    due_ms = facts.rising_ms + t.warn_after_ms
+    if at_ms < due_ms < first_ms:
+        first_ms = due_ms
     if facts.left_ms is not None:
-        abandoned_ms = max(facts.left_ms, facts.progress_ms) + t.abandoned_after_ms
+        due_ms = max(facts.left_ms, facts.progress_ms) + t.abandoned_after_ms
+        if at_ms < due_ms < first_ms:
+            first_ms = due_ms
     if facts.unowned_ms is not None:
-        unowned_ms = facts.unowned_ms + t.unowned_after_ms
-    return min(
-        stalled_ms if stalled_ms > at_ms else never,
-        warn_ms if warn_ms > at_ms else never,
-        abandoned_ms if abandoned_ms > at_ms else never,
-        unowned_ms if unowned_ms > at_ms else never,
-    )
+        due_ms = facts.unowned_ms + t.unowned_after_ms
+        if at_ms < due_ms < first_ms:
+            first_ms = due_ms
+    return first_ms

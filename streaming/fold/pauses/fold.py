@@ -182,8 +182,9 @@ class Pauses:
             return
         at_ms = note.seen_ms if note.at_ms is None else min(note.at_ms, note.seen_ms)
         at_ms = max(at_ms, silence.at_ms, silence.from_ms or 0)
-        end = End(at_ms, note.seq, "progress", note.log_end, note.offset)
-        self._end(group_partition, silence, end)
+        if self._was_pause(silence, at_ms):
+            end = End(at_ms, note.seq, "progress", note.log_end, note.offset)
+            self._end(group_partition, silence, end)
         silence.go_on(note.offset, at_ms, note.seq, note.log_end)
 
     def judge(
@@ -232,26 +233,29 @@ class Pauses:
     def _empty(
         self, each: GroupPartition, silence: Silence, partition: Partition, seq: int, at_ms: int
     ) -> None:
-        if silence.from_ms is not None:
+        if silence.from_ms is not None and self._was_pause(silence, at_ms):
             self._end(each, silence, End(at_ms, seq, "emptied", partition.end))
         silence.find_empty(at_ms)
 
     def drop(self, each: GroupPartition, seq: int, at_ms: int) -> None:
         """The commit, the topic or the group is gone: nothing more is known of it."""
         if each.facts is not None and each.facts.silence is not None:
-            if each.facts.silence.from_ms is not None:
-                self._end(each, each.facts.silence, End(at_ms, seq, "deleted", None))
+            silence = each.facts.silence
+            if silence.from_ms is not None and self._was_pause(silence, at_ms):
+                self._end(each, silence, End(at_ms, seq, "deleted", None))
             each.facts.silence = None
+
+    def _was_pause(self, silence: Silence, at_ms: int) -> bool:
+        """Whether the silence that ends then is a row."""
+        begin_ms = silence.find_begin()
+        if begin_ms is None:
+            return False
+        # What was written as a pause stays one, even if the commit is older than that round.
+        return silence.is_paused or is_pause(silence, begin_ms, at_ms, self.pause_after_ms)
 
     def _end(self, each: GroupPartition, silence: Silence, end: End) -> None:
         begin_ms = silence.find_begin()
-        if begin_ms is None:
-            return
-        # What was written as a pause stays one, even if the commit is older than that round.
-        if not silence.is_paused and not is_pause(
-            silence, begin_ms, end.at_ms, self.pause_after_ms
-        ):
-            return
+        assert begin_ms is not None
         self._is_changed = True
         if self._round_seq > self.written_seq:
             place = rows.find_place(self.cluster, each)

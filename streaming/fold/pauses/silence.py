@@ -97,7 +97,7 @@ class Silence(msgspec.Struct, omit_defaults=True):
         """
         begin_ms, spans = self.from_ms, self.spans
         if begin_ms is not None and not (spans and any(s.clip(begin_ms, at_ms) for s in spans)):
-            self.waits = [*self.waits, at_ms - begin_ms][-_WAITS:]
+            self.waits = [*self.waits[1 - _WAITS :], at_ms - begin_ms]
         self.offset, self.at_ms, self.seq, self.log_end = offset, at_ms, seq, log_end
         self.empty_ms = self.claim_ms = None
         self.is_hidden = False

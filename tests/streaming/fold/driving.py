@@ -82,7 +82,7 @@ class Lake:
         """Commit what the folds of groups say, or the first tables of it: a crash came between."""
         for table, taken in [*group_folds.take(idle=idle).items()][:most]:
             assert taken.seq >= self.seqs[table]
-            self.open[table] = copy.deepcopy(taken.open_rows)
+            self.open[table] = [*copy.deepcopy(taken.open_rows)]
             self.closed[table] += copy.deepcopy(taken.ended_rows)
             self.seqs[table] = taken.seq
 

@@ -157,7 +157,8 @@ def fold(log: GroupLog, takes_each: bool = False) -> tuple[list[Row], list[Row]]
         if takes_each and (taken := rebalances.take()):
             ended += taken["rebalances"].ended_rows
     taken = rebalances.take(idle=True)
-    return ended + taken["rebalances"].ended_rows, taken["rebalances"].open_rows
+    last = taken["rebalances"]
+    return [*ended, *last.ended_rows], [*last.open_rows]
 
 
 def fold_cut(log: GroupLog, cut: int, recall: Any) -> tuple[list[Row], list[Row]]:
@@ -173,4 +174,4 @@ def fold_cut(log: GroupLog, cut: int, recall: Any) -> tuple[list[Row], list[Row]
         context = log.context(event)
         rebalances.apply(event, cluster_state.apply(event, context), cluster_state, context)
     last = rebalances.take(idle=True)["rebalances"]
-    return first.ended_rows + last.ended_rows, last.open_rows
+    return [*first.ended_rows, *last.ended_rows], [*last.open_rows]

@@ -160,7 +160,7 @@ class LagLog:
 
     def take(self) -> None:
         for table, taken in self.fold.take().items():
-            self.open[table] = taken.open_rows
+            self.open[table] = [*taken.open_rows]
             self.closed[table] += taken.ended_rows
 
     def lag(self, group: str = "g", coordinator: str = "zookeeper") -> Row:

@@ -187,7 +187,7 @@ def test_a_marker_moves_also_while_nothing_is_sampled() -> None:
     log.topic("t")
     log.offset("g", 5)
     taken = log.fold.take(idle=True)
-    assert {table: (one.open_rows, one.seq) for table, one in taken.items()} == {
+    assert {table: ([*one.open_rows], one.seq) for table, one in taken.items()} == {
         "consumption_pauses": ([], 2),
         "offset_lag": ([], 2),
         "log_ends": ([], 2),

@@ -55,11 +55,9 @@ class CrashingLake(Lake):
         self._fail(fold.table)
         super().replace_shards(fold, mark, files)
 
-    def replace_rows(
-        self, table: Table, open_rows: Sequence[Row], ended: Sequence[Row], mark: Mark
-    ) -> None:
+    def commit_rows(self, table: Table, files: list[AddAction], mark: Mark) -> None:
         self._fail(table)
-        super().replace_rows(table, open_rows, ended, mark)
+        super().commit_rows(table, files, mark)
 
     def append_events(self, files: list[AddAction], mark: Mark) -> None:
         self._fail(TABLE_BY_NAME["znode_events"])
