@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.reference.fold.lag_facts import is_of_another
 from tests.reference.fold.log_ends import LogEnds, Row
-from tests.reference.fold.pause_spans import Paint, Piece, measure, paint, tell
+from tests.reference.fold.pause_spans import Paint, Piece, Tenure, measure, paint
 from tests.reference.fold.payloads import timestamp
 from tests.reference.fold.presence import Moment
 from tests.reference.fold.rebalance_changes import split
@@ -69,8 +69,11 @@ class _Silence:
         self.began: tuple[int, int] | None = None
         self.empty_at: int | None = None
         self.paints: list[Paint] = []
-        self.claimed_at = 0
+        # Who had the partition, one after the other; the last of them may have it still.
+        self.tenures: list[Tenure] = []
         self.is_told = self.is_hidden = False
+        # Who has it now was found to be stuck.
+        self.is_stuck = False
 
     @property
     def usual(self) -> int | None:
@@ -87,6 +90,18 @@ class _Silence:
             return self.at, self.seq
         return self.began
 
+    @property
+    def owner(self) -> tuple[Any, Any] | None:
+        """Who has the partition now."""
+        last = self.tenures[-1] if self.tenures else None
+        return last.who if last is not None and last.to is None else None
+
+    def lose(self, at: int, seq: int) -> None:
+        """Whoever had the partition has it no more."""
+        if self.owner is not None:
+            self.tenures[-1] = self.tenures[-1]._replace(to=at, seq=seq)
+        self.is_stuck = False
+
     def is_pause(self, to: int) -> bool:
         assert self.begin is not None
         began = self.begin[0]
@@ -102,7 +117,6 @@ class _Watch:
         self.rows: list[Row] = []
         self.silence: _Silence | None = None
         self.incarnation: int | None = None
-        self.owner: tuple[Any, Any] | None = None
         # Where the log ended by the last round.
         self.log_end: int | None = None
 
@@ -138,9 +152,7 @@ class _Watch:
             return
         said = {} if event.op == "delete" else value_of(event).columns
         isr: list[int] = list(said.get("isr") or ())
-        stat = stat_of(event)
-        own = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}.get(event.op)
-        at = timestamp(event.observed_at_ms if own is None else own) or event.observed_at_ms
+        at = _find_own_time(event)
         going = [p for p in silence.paints if p.held == "leader_away" and p.to is None]
         if said.get("leader") == -1:
             if not going:
@@ -162,8 +174,10 @@ class _Watch:
                 for each in silence.paints:
                     if each.held == "unowned" and each.to is None:
                         each.to = event.observed_at_ms
-                silence.claimed_at = event.observed_at_ms
-                self.owner = change.after.owner, change.after.member_id
+                at = event.observed_at_ms
+                silence.lose(at, event.seq)
+                who = change.after.owner, change.after.member_id
+                silence.tenures.append(Tenure(who, at))
             else:
                 self._lose_owner(silence, change, now)
 
@@ -171,12 +185,12 @@ class _Watch:
         at, seq = now.event.observed_at_ms, now.event.seq
         who = change.before.owner, change.before.member_id
         if change.cause == "session_ended" and silence.begin and at - silence.at > 2000:
-            begin = max(silence.begin[0], silence.claimed_at)
+            begin = max(silence.begin[0], silence.tenures[-1].at)
             if begin < at:
                 silence.paints.append(Paint("owner_crashed", begin, at, seq, who))
         if self.subject.group not in now.unassigned_groups:
             silence.paints.append(Paint("unowned", at, None, seq, who))
-        self.owner = None
+        silence.lose(at, seq)
 
     def _see_commit(self, commit: Commit, event: Event) -> None:
         silence = self.silence
@@ -197,6 +211,8 @@ class _Watch:
             if not any(each.reaches(began, at) for each in silence.paints):
                 waits = [*waits, at - began]
         self.silence = _Silence(commit.offset, at, event.seq, self.log_end, waits)
+        if silence.owner is not None:
+            self.silence.tenures = [Tenure(silence.owner, 0)]
         self.silence.paints = [
             each for each in silence.paints if each.held == "leader_away" and each.to is None
         ]
@@ -223,8 +239,7 @@ class _Watch:
             self.incarnation = known["incarnation"]
             own = at if commit.at is None else min(commit.at, at)
             self.silence = _Silence(commit.offset, own, commit.seq, None, [])
-            owner = now.owners.get(self.subject)
-            self.owner = None if owner is None else (owner.owner, owner.member_id)
+            self.silence.tenures = self._find_tenures(own, moments)
         self._look(self.silence, known["log_end_offset"], commit, ended, event)
 
     def _look(
@@ -236,11 +251,15 @@ class _Watch:
             if silence.began is None:
                 silence.began = (at, event.seq) if silence.empty_at is not None else silence.begin
             silence.is_told |= silence.is_pause(at)
+            if silence.is_told and not silence.is_stuck:
+                silence.is_stuck = self._is_stuck(silence, at)
         elif commit.seq <= ended.after_seq:
             if silence.began is not None:
                 self._end(at, event, "emptied", end)
             silence.began, silence.empty_at, silence.is_told = None, at, False
+            silence.is_stuck = False
             silence.paints = [each for each in silence.paints if each.to is None]
+            silence.tenures = [each for each in silence.tenures if each.to is None]
 
     def _is_followed(self, seq: int) -> bool:
         return any(
@@ -261,7 +280,7 @@ class _Watch:
         if silence.begin is None or not (silence.is_told or silence.is_pause(at)):
             return
         began = silence.begin[0]
-        pieces = paint(silence.paints, began, at, silence.limit, self._hold_by_owner())
+        pieces = self._paint(silence, at)
         row = self._write(silence, _find_longest(pieces) if not silence.is_hidden else None)
         row |= {
             "most_ms": at - (began if silence.empty_at is None else silence.empty_at),
@@ -282,10 +301,30 @@ class _Watch:
         }
         self.rows.append(row)
 
-    def _hold_by_owner(self) -> Piece:
-        if self.owner is not None:
-            return Piece("owner_stuck", 0, 0, None, self.owner)
-        return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
+    def _find_tenures(self, committed_at: int, moments: list[Moment]) -> list[Tenure]:
+        """At the first sight of it, of who has the partition then; the time before is not known."""
+        owner = moments[-1].owners.get(self.subject)
+        if owner is None:
+            return []
+        who = owner.owner, owner.member_id
+        event = next(moment.event for moment in moments if moment.event.seq == owner.seq)
+        since = min(_find_own_time(event), moments[-1].event.observed_at_ms)
+        if since <= committed_at:
+            return [Tenure(who, 0)]
+        return [Tenure(None, 0, since), Tenure(who, since)]
+
+    def _paint(self, silence: _Silence, at: int) -> list[Piece]:
+        assert silence.begin is not None
+        old = self.subject.coordinator == "zookeeper"
+        began = silence.begin[0]
+        return paint(silence.paints, silence.tenures, began, at, silence.limit, old=old)
+
+    def _is_stuck(self, silence: _Silence, at: int) -> bool:
+        """Whether who has the partition now is stuck by now."""
+        if silence.owner is None or any(each.to is None for each in silence.paints):
+            return False
+        last = self._paint(silence, at)[-1:]
+        return [(each.held, each.to) for each in last] == [("owner_stuck", at)]
 
     def tell(self) -> list[Row]:
         """All rows."""
@@ -299,10 +338,20 @@ class _Watch:
         for held in ("leader_away", "unowned"):
             for each in silence.paints:
                 if each.held == held and each.to is None:
-                    return tell(each, each.at, each.at)
-        over = [tell(p, max(p.at, silence.begin[0]), p.to or 0) for p in silence.paints]
-        over = [each for each in over if each.to > each.at]
-        return max(over, key=lambda p: p.to - p.at) if over else self._hold_by_owner()
+                    return Piece(held, 0, 0, each.seq, each.who, each.broker)
+        if not silence.is_stuck:
+            # What is over, less what only time can tell of who has it now.
+            ends = [each.to for each in silence.paints] + [each.to for each in silence.tenures]
+            ends += [each.at for each in silence.tenures]
+            until = max((to for to in ends if to is not None), default=0)
+            longest = (
+                _find_longest(self._paint(silence, until)) if until > silence.begin[0] else None
+            )
+            if longest is not None:
+                return longest
+        if silence.owner is not None:
+            return Piece("owner_stuck", 0, 0, None, silence.owner)
+        return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
 
     def _write(self, silence: _Silence, held: Piece | None) -> Row:
         assert silence.begin is not None
@@ -333,7 +382,22 @@ def _find_waiting(silence: _Silence, end: int | None, offset: int | None) -> int
     return max(0, *known) if known else None
 
 
+def _find_own_time(event: Event) -> int:
+    stat = stat_of(event)
+    own = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}.get(event.op)
+    if event.group_state is not None:
+        own = event.group_state.at_ms
+    return timestamp(event.observed_at_ms if own is None else own) or event.observed_at_ms
+
+
 def _find_longest(pieces: list[Piece]) -> Piece | None:
-    sums = {p.held: sum(q.to - q.at for q in pieces if q.held == p.held) for p in pieces}
-    longest = max(sums.values(), default=0)
-    return next((piece for piece in pieces if sums[piece.held] == longest), None)
+    """What held longest; by whom, if more than one did the same; the first time."""
+    found: Piece | None = None
+    most = (0, 0)
+    for piece in pieces:
+        same = [each for each in pieces if each.held == piece.held]
+        his = [each for each in same if (each.who, each.broker) == (piece.who, piece.broker)]
+        size = (sum(e.to - e.at for e in same), sum(e.to - e.at for e in his))
+        if size > most:
+            found, most = piece, size
+    return found
