@@ -148,4 +148,81 @@ UNSEEN = (
         ("producers_faster", "owner_crashed"),
         "topic orders",
     ),
+    # Written down when the rules had been mended for those above, and before any was run.
+    Incident(
+        "a slow reader that dies",
+        (at(0, lambda s: s.readers.slow("b", 2)), at(60, lambda s: s.readers.kill("b"))),
+        ("readers_slower", "owner_crashed"),
+        "member readers_b",
+    ),
+    Incident(
+        "everybody stops during a burst",
+        (
+            at(0, lambda s: s.produce(40)),
+            at(30, lambda s: s.readers.stop("a")),
+            at(31, lambda s: s.readers.stop("b")),
+            at(90, lambda s: s.readers.join("a")),
+            at(120, lambda s: s.produce(10)),
+        ),
+        ("unowned", "producers_faster"),
+        "group readers",
+    ),
+    Incident(
+        "an offset set back while a broker that leads others is away",
+        (
+            at(0, lambda s: s.crash_broker(1)),
+            at(20, lambda s: s.readers.rewind(1, 3000)),
+            at(60, lambda s: s.start_broker(1)),
+        ),
+        ("offsets_set_back", "leader_away"),
+        "orders-1",
+    ),
+    Incident(
+        "two brokers away, and what the first led is read again",
+        (
+            at(0, lambda s: s.crash_broker(1)),
+            at(40, lambda s: s.start_broker(1)),
+            at(50, lambda s: s.crash_broker(2)),
+            at(250, lambda s: s.start_broker(2)),
+        ),
+        ("leader_away",),
+        "broker 2",
+    ),
+    Incident(
+        "a stuck owner and a burst",
+        (
+            at(0, lambda s: s.readers.stick("a")),
+            at(20, lambda s: s.produce(40)),
+            at(50, lambda s: s.produce(10)),
+            at(150, lambda s: s.readers.stick("a", is_stuck=False)),
+        ),
+        ("owner_stuck", "producers_faster"),
+        "member readers_a",
+    ),
+    Incident(
+        "partitions are added while an owner is stuck",
+        (
+            at(0, lambda s: s.readers.stick("a")),
+            at(60, lambda s: s.add_partitions(2)),
+            at(150, lambda s: s.readers.stick("a", is_stuck=False)),
+        ),
+        ("owner_stuck",),
+        "member readers_a",
+    ),
+    Incident(
+        "a slow reader, and the other one stops",
+        (
+            at(0, lambda s: s.readers.slow("b", 5)),
+            at(20, lambda s: s.readers.stop("a")),
+            at(150, lambda s: s.readers.slow("b", 25)),
+        ),
+        ("readers_slower",),
+        "member readers_b",
+    ),
+    Incident(
+        "a stuck owner that somebody kills",
+        (at(0, lambda s: s.readers.stick("a")), at(100, lambda s: s.readers.kill("a"))),
+        ("owner_stuck", "owner_crashed"),
+        "member readers_a",
+    ),
 )
