@@ -1,7 +1,7 @@
 """Incidents with known causes, two things going on at once in most: what Why must tell apart.
 
 Ten minutes of calm, then it goes wrong from minute 10 on. `causes` in the order of the records that
-they add; a name in brackets is one of which more than one may be said.
+they add: one or two of them.
 """
 
 from __future__ import annotations

@@ -43,8 +43,9 @@ class Outcome(NamedTuple):
 
     @property
     def is_second(self) -> bool:
-        """Whether the true causes, if there are two, come first and second."""
-        return self.is_first and self.causes[:2] == [*self.incident.causes]
+        """Whether all true causes, one or two, come first and in their order."""
+        true = [*self.incident.causes]
+        return self.is_first and self.causes[: len(true)] == true
 
     @property
     def added(self) -> int:
@@ -54,7 +55,8 @@ class Outcome(NamedTuple):
     @property
     def explained(self) -> int:
         """How many of them have a cause."""
-        return self.added - sum(abs(r["records"]) for r in self.rows if r["cause"] in _NOBODY)
+        nobodys = (abs(row["records"]) for row in self.rows if row["cause"] in _NOBODY)
+        return self.added - int(sum(nobodys))
 
 
 def find_outcome(incident: Incident, path: Path) -> Outcome:
