@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from statistics import median_high
 from typing import Any
 
 from tests.reference.fold.lag_facts import is_of_another
-from tests.reference.fold.log_ends import LogEnds, Row
+from tests.reference.fold.log_ends import Row
+from tests.reference.fold.pause_silence import Round, Silence, find_rounds
 from tests.reference.fold.pause_spans import Paint, Piece, Tenure, measure, paint
 from tests.reference.fold.payloads import timestamp
 from tests.reference.fold.presence import Moment
@@ -15,15 +15,13 @@ from tests.reference.fold.states import OPEN, is_touch, stat_of
 from tests.reference.fold.things import Commit, Subject
 from tests.reference.fold.values import value_of
 from zklake.events.envelope import Event
-from zklake.events.samples import LogEnd
 
-PAUSE_AFTER_MS = 30_000
 _RESULTS = ("held_ms", "least_ms", "most_ms", "usual_ms", "records", "records_waiting", "spans")
 
 
 def fold_pauses(moments: list[Moment], lag_rows: list[Row]) -> list[Row]:
     """All rows of one cluster; `lag_rows`: those of offset_lag, which say who is followed when."""
-    rounds = _find_rounds(moments)
+    rounds = find_rounds(moments)
     # Rows change only at rounds.
     moments = [moment for moment in moments if moment.event.seq <= max(rounds, default=-1)]
     names = ("coordinator", "group_id", "topic", "partition")
@@ -38,76 +36,6 @@ def fold_pauses(moments: list[Moment], lag_rows: list[Row]) -> list[Row]:
     return rows
 
 
-class _Round:
-    """What a round said: where logs end, and of which of them it vouches for that."""
-
-    def __init__(self, log_ends: LogEnds, vouched: set[tuple[str, int]], after_seq: int) -> None:
-        self.vouched, self.after_seq = vouched, after_seq
-        self.ends = {(r["topic"], r["partition"]): dict(r) for r in log_ends.rows if r["is_open"]}
-
-
-def _find_rounds(moments: list[Moment]) -> dict[int, _Round]:
-    log_ends, rounds = LogEnds(), {}
-    entries: list[LogEnd] = []
-    for number, event in enumerate(moment.event for moment in moments):
-        if event.op != "log_ends" or event.log_ends is None:
-            continue
-        entries += event.log_ends.partitions
-        if event.log_ends.round is not None:
-            vouched = log_ends.take(moments[: number + 1], entries, event.log_ends.round)
-            rounds[event.seq] = _Round(log_ends, vouched, event.log_ends.round.after_seq)
-            entries = []
-    return rounds
-
-
-class _Silence:
-    """Since the last progress. Times are epoch ms."""
-
-    def __init__(self, offset: int, at: int, seq: int, end: int | None, waits: list[int]) -> None:
-        self.offset, self.at, self.seq, self.end = offset, at, seq, end
-        self.waits = waits[-5:]
-        self.began: tuple[int, int] | None = None
-        self.empty_at: int | None = None
-        self.paints: list[Paint] = []
-        # Who had the partition, one after the other; the last of them may have it still.
-        self.tenures: list[Tenure] = []
-        self.is_told = self.is_hidden = False
-        # Who has it now was found to be stuck.
-        self.is_stuck = False
-
-    @property
-    def usual(self) -> int | None:
-        return median_high(self.waits) if self.waits else None
-
-    @property
-    def limit(self) -> int:
-        return max(PAUSE_AFTER_MS, 2 * (60_000 if self.usual is None else self.usual))
-
-    @property
-    def begin(self) -> tuple[int, int] | None:
-        """When records began to wait, and the event that says so."""
-        if self.began is None and self.empty_at is None:
-            return self.at, self.seq
-        return self.began
-
-    @property
-    def owner(self) -> tuple[Any, Any] | None:
-        """Who has the partition now."""
-        last = self.tenures[-1] if self.tenures else None
-        return last.who if last is not None and last.to is None else None
-
-    def lose(self, at: int, seq: int) -> None:
-        """Whoever had the partition has it no more."""
-        if self.owner is not None:
-            self.tenures[-1] = self.tenures[-1]._replace(to=at, seq=seq)
-        self.is_stuck = False
-
-    def is_pause(self, to: int) -> bool:
-        assert self.begin is not None
-        began = self.begin[0]
-        return to - began > self.limit or any(each.reaches(began, to) for each in self.paints)
-
-
 class _Watch:
     """One subject, and its rows so far."""
 
@@ -115,12 +43,12 @@ class _Watch:
         self.subject, self.lag_rows = subject, lag_rows
         self.partition = (subject.topic, subject.partition)
         self.rows: list[Row] = []
-        self.silence: _Silence | None = None
+        self.silence: Silence | None = None
         self.incarnation: int | None = None
         # Where the log ended by the last round.
         self.log_end: int | None = None
 
-    def take(self, moments: list[Moment], ended: _Round | None) -> None:
+    def take(self, moments: list[Moment], ended: Round | None) -> None:
         """One event."""
         now = moments[-1]
         if self.silence is not None:
@@ -132,7 +60,7 @@ class _Watch:
             self._judge(moments, ended, known)
         self.log_end = known["log_end_offset"] if known else None
 
-    def _see(self, now: Moment, silence: _Silence) -> None:
+    def _see(self, now: Moment, silence: Silence) -> None:
         event = now.event
         is_gap = event.op == "gap" and event.path == "/" and event.gap and event.gap.lives is None
         if event.op == "seq_hole" or (is_gap and self.subject.coordinator == "zookeeper"):
@@ -145,7 +73,7 @@ class _Watch:
             elif move.what == "owner" and move.key == self.subject:
                 self._see_owner(move, now)
 
-    def _see_leader(self, event: Event, silence: _Silence) -> None:
+    def _see_leader(self, event: Event, silence: Silence) -> None:
         if event.path != "/brokers/topics/{}/partitions/{}/state".format(*self.partition):
             return
         if event.op == "unreadable" or is_touch(event):
@@ -181,7 +109,7 @@ class _Watch:
             else:
                 self._lose_owner(silence, change, now)
 
-    def _lose_owner(self, silence: _Silence, change: Any, now: Moment) -> None:
+    def _lose_owner(self, silence: Silence, change: Any, now: Moment) -> None:
         at, seq = now.event.observed_at_ms, now.event.seq
         who = change.before.owner, change.before.member_id
         if change.cause == "session_ended" and silence.begin and at - silence.at > 2000:
@@ -210,14 +138,14 @@ class _Watch:
             began = silence.began[0]
             if not any(each.reaches(began, at) for each in silence.paints):
                 waits = [*waits, at - began]
-        self.silence = _Silence(commit.offset, at, event.seq, self.log_end, waits)
+        self.silence = Silence(commit.offset, at, event.seq, self.log_end, waits)
         if silence.owner is not None:
             self.silence.tenures = [Tenure(silence.owner, 0)]
         self.silence.paints = [
             each for each in silence.paints if each.held == "leader_away" and each.to is None
         ]
 
-    def _judge(self, moments: list[Moment], ended: _Round, known: Row | None) -> None:
+    def _judge(self, moments: list[Moment], ended: Round, known: Row | None) -> None:
         now, event = moments[-1], moments[-1].event
         at, is_followed = event.observed_at_ms, self._is_followed(event.seq)
         commit = now.commits.get(self.subject)
@@ -238,13 +166,11 @@ class _Watch:
         if self.silence is None:
             self.incarnation = known["incarnation"]
             own = at if commit.at is None else min(commit.at, at)
-            self.silence = _Silence(commit.offset, own, commit.seq, None, [])
+            self.silence = Silence(commit.offset, own, commit.seq, None, [])
             self.silence.tenures = self._find_tenures(own, moments)
         self._look(self.silence, known["log_end_offset"], commit, ended, event)
 
-    def _look(
-        self, silence: _Silence, end: int, commit: Commit, ended: _Round, event: Event
-    ) -> None:
+    def _look(self, silence: Silence, end: int, commit: Commit, ended: Round, event: Event) -> None:
         """A round vouches for where the log ends."""
         at = event.observed_at_ms
         if end > silence.offset:
@@ -313,13 +239,13 @@ class _Watch:
             return [Tenure(who, 0)]
         return [Tenure(None, 0, since), Tenure(who, since)]
 
-    def _paint(self, silence: _Silence, at: int) -> list[Piece]:
+    def _paint(self, silence: Silence, at: int) -> list[Piece]:
         assert silence.begin is not None
         old = self.subject.coordinator == "zookeeper"
         began = silence.begin[0]
         return paint(silence.paints, silence.tenures, began, at, silence.limit, old=old)
 
-    def _is_stuck(self, silence: _Silence, at: int) -> bool:
+    def _is_stuck(self, silence: Silence, at: int) -> bool:
         """Whether who has the partition now is stuck by now."""
         if silence.owner is None or any(each.to is None for each in silence.paints):
             return False
@@ -333,7 +259,7 @@ class _Watch:
             return self.rows
         return [*self.rows, self._write(silence, self._find_present(silence))]
 
-    def _find_present(self, silence: _Silence) -> Piece:
+    def _find_present(self, silence: Silence) -> Piece:
         assert silence.begin is not None
         for held in ("leader_away", "unowned"):
             for each in silence.paints:
@@ -353,7 +279,7 @@ class _Watch:
             return Piece("owner_stuck", 0, 0, None, silence.owner)
         return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
 
-    def _write(self, silence: _Silence, held: Piece | None) -> Row:
+    def _write(self, silence: Silence, held: Piece | None) -> Row:
         assert silence.begin is not None
         held = held or Piece("unknown", 0, 0)
         owner, member_id = held.who or (None, None)
@@ -377,7 +303,7 @@ class _Watch:
         }
 
 
-def _find_waiting(silence: _Silence, end: int | None, offset: int | None) -> int | None:
+def _find_waiting(silence: Silence, end: int | None, offset: int | None) -> int | None:
     known = [each - silence.offset for each in (end, offset) if each is not None]
     return max(0, *known) if known else None
 

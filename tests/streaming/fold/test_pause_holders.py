@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.streaming.fold.lag_log import LagLog, seconds, working
-from tests.streaming.fold.test_pauses import busy, spans, tell
+from tests.streaming.fold.test_pauses import busy, busy_in_kafka, spans, tell
 
 
 def named(row: dict[str, object]) -> list[tuple[object, object]]:
@@ -152,14 +152,7 @@ def test_of_the_time_before_the_first_look_nobody_knows() -> None:
 
 def test_kafkas_groups_hand_over_with_nobody_between() -> None:
     """A member that no longer reads is told by the one that has its partitions next."""
-    log = LagLog()
-    log.topic("t")
-    log.kafka("k", "m")
-    log.commit("k", 100, commit_at_ms=log.now_ms)
-    log.round({"t": 100}, is_base=True)
-    for now in range(10, 70, 10):
-        log.at(now).commit("k", 95 + 10 * now, commit_at_ms=log.now_ms)
-        log.round({"t": 100 + 10 * now})
+    log = busy_in_kafka()
     rounds(log, 70, 110)
     log.at(112).kafka("k", "n")
     log.at(117).commit("k", 1200, commit_at_ms=log.now_ms)
