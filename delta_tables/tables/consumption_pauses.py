@@ -10,7 +10,7 @@ from delta_tables.tables.log_ends import PARTITION, TOPIC
 _HELD = (
     "what held: leader_away (the partition had no leader); unowned (nobody owned it); "
     "owner_crashed (its owner's session ended, and it had not committed just before); owner_stuck "
-    "(an owner, and a silence longer than usual); unknown (a gap hid it, or nobody says who owns "
+    "(an owner that had it for longer than usual); unknown (a gap hid it, or nobody says who owned "
     "it). Of several what held longest; while open: what holds now"
 )
 _SPANS = (
@@ -32,14 +32,14 @@ CONSUMPTION_PAUSES = Table(
         Column("incarnation", "BIGINT", "czxid of the topic; null: not known"),
         Column("committed_offset", "BIGINT", "where the group stood still"),
         Column("held", "STRING", _HELD, required=True),
-        Column("owner", "STRING", "whose partition it was: who crashed, is stuck, or let it go"),
+        Column("owner", "STRING", "whose partition it was: who crashed, was stuck, or let it go"),
         Column("owner_member_id", "STRING", "the member that owner was"),
         Column("broker_id", "INT", "leader_away: the broker that led it last, if one is known"),
         Column(
             "event_seq",
             "BIGINT",
-            "seq of the event behind it: the owner went, its session ended, the leader was lost; "
-            "null: none was seen",
+            "seq of the event behind it: the owner went (also one that was stuck), its session "
+            "ended, the leader was lost; null: none was seen",
         ),
         Column(
             "held_ms",
@@ -51,8 +51,8 @@ CONSUMPTION_PAUSES = Table(
             "least_ms",
             "BIGINT",
             "for so long at least nobody read: without leader or owner, with an owner that had "
-            "crashed (the next one reads again what it had not committed), or beyond the usual "
-            "time between two commits",
+            "crashed or let go (the next one reads again what it had not committed), or beyond the "
+            "usual time between two commits",
         ),
         Column("most_ms", "BIGINT", "for so long at most: from one progress to the next"),
         Column(

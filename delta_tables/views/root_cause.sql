@@ -11,7 +11,7 @@ WITH points AS (
   SELECT cluster, coordinator, group_id, topic, partition, incarnation, valid_from_seq AS seq,
     date_part('epoch', CASE WHEN points IS NULL THEN sampled_at ELSE valid_from_at END) AS at,
     date_part('epoch', CASE WHEN points > 1 THEN valid_from_at ELSE sampled_at END) AS held_until,
-    lag, log_end_offset, committed_offset, owner_member_id, NULL AS pause, NULL AS away
+    lag, log_end_offset, committed_offset, owner_member_id, NULL AS paused_to, NULL AS away
   FROM offset_lag
   WHERE lag IS NOT NULL
   UNION ALL
@@ -31,21 +31,7 @@ WITH points AS (
   UNION ALL
   SELECT cluster, coordinator, group_id, topic, partition, NULL, valid_from_seq,
     date_part('epoch', valid_from_at), NULL, NULL, NULL, NULL, NULL,
-    named_struct(
-      'seq', valid_from_seq,
-      'from_at', date_part('epoch', valid_from_at),
-      'to_at', coalesce(date_part('epoch', valid_to_at), 1e12),
-      -- Nobody read for so much of it at least. Where that is most of it, or it still lasts, all of
-      -- it counts: readers need a commit more to show that they are back.
-      'idle', CASE WHEN least_ms * 2 < most_ms THEN CAST(least_ms AS DOUBLE) / most_ms ELSE 1.0 END,
-      'held', held,
-      'entity', CASE
-        WHEN held IN ('owner_crashed', 'owner_stuck')
-          THEN 'member ' || coalesce(owner_member_id, 'unknown')
-        WHEN held = 'leader_away' THEN 'broker ' || coalesce(CAST(broker_id AS TEXT), 'unknown')
-        ELSE 'group ' || group_id
-      END
-    ), NULL
+    coalesce(date_part('epoch', valid_to_at), 1e12), NULL
   FROM consumption_pauses
   UNION ALL
   -- Without a leader nobody can write either: what producers held back comes when it is back.
@@ -68,7 +54,7 @@ WITH points AS (
   -- Every point with the last pause that began before it, and the offset before it.
   SELECT * FROM (
     SELECT *,
-      last_value(pause) IGNORE NULLS OVER so_far AS held_by,
+      last_value(paused_to) IGNORE NULLS OVER so_far AS held_to,
       last_value(away) IGNORE NULLS OVER so_far AS away_by,
       lag(committed_offset) OVER points AS committed_before,
       row_number() OVER points AS place
@@ -77,15 +63,16 @@ WITH points AS (
       PARTITION BY cluster, coordinator, group_id, topic, partition ORDER BY at, seq
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ), points AS (
-      PARTITION BY cluster, coordinator, group_id, topic, partition, pause IS NULL AND away IS NULL
+      PARTITION BY cluster, coordinator, group_id, topic, partition,
+        paused_to IS NULL AND away IS NULL
       ORDER BY at, seq
     )
   )
-  WHERE pause IS NULL AND away IS NULL
+  WHERE paused_to IS NULL AND away IS NULL
 ), marked AS (
   SELECT *,
     CASE WHEN place = 1 OR committed_offset IS NULL OR committed_before IS NULL
-      OR committed_offset <> committed_before OR held_by['to_at'] >= at
+      OR committed_offset <> committed_before OR held_to >= at
       THEN named_struct(
         'at', at, 'held_until', held_until, 'lag', lag, 'log_end', log_end_offset,
         'committed', committed_offset, 'incarnation', incarnation
@@ -106,8 +93,8 @@ WITH points AS (
 ), steps AS (
   -- From one known point of a partition to the next. Of another incarnation, or the first of all:
   -- nobody knows what was written and read before.
-  SELECT cluster, coordinator, group_id, topic, partition, seq, at, owner_member_id, held_by,
-    away_by, born_at, change,
+  SELECT cluster, coordinator, group_id, topic, partition, seq, at, owner_member_id, away_by,
+    born_at, change,
     least(at, coalesce(former['held_until'], at)) AS from_at,
     CASE WHEN known IS NULL THEN 0 ELSE lag - coalesce(former['lag'], 0) END AS added,
     CASE WHEN known IS NOT NULL AND former['incarnation'] IS NOT DISTINCT FROM incarnation
@@ -193,25 +180,76 @@ WITH points AS (
       PARTITION BY cluster, coordinator, group_id, topic, partition, trough_at ORDER BY at, seq
     ), least(0, stayed)) AS grown
   FROM rising
+), pauses AS (
+  SELECT cluster, coordinator, group_id, topic, partition, valid_from_seq AS pause_seq, spans,
+    date_part('epoch', valid_from_at) AS paused_from,
+    coalesce(date_part('epoch', valid_to_at), 1e12) AS paused_to,
+    held, owner_member_id AS member_id, broker_id,
+    -- Nobody read for so much of it at least. Where that is most of it, or it still lasts, all of
+    -- it counts: readers need a commit more to show that they are back.
+    CASE WHEN least_ms * 2 < most_ms THEN CAST(least_ms AS DOUBLE) / most_ms ELSE 1.0 END AS idle
+  FROM consumption_pauses
+), spans AS (
+  SELECT *, span['from_ms'] / 1000.0 AS span_from, span['to_ms'] / 1000.0 AS span_to,
+    lead(span['from_ms']) OVER (
+      PARTITION BY cluster, coordinator, group_id, topic, partition, pause_seq, paused_from
+      ORDER BY span['from_ms']
+    ) / 1000.0 AS next_from
+  FROM (SELECT *, unnest(spans) AS span FROM pauses)
+), holds AS (
+  -- What held when, one thing at a time; what lies between goes to what held longest.
+  SELECT cluster, coordinator, group_id, topic, partition, pause_seq, idle, held_from, held_to,
+    held, CASE
+      WHEN held IN ('owner_crashed', 'owner_stuck') THEN 'member ' || coalesce(member_id, 'unknown')
+      WHEN held = 'leader_away' THEN 'broker ' || coalesce(CAST(broker_id AS TEXT), 'unknown')
+      ELSE 'group ' || group_id
+    END AS entity
+  FROM (
+    SELECT cluster, coordinator, group_id, topic, partition, pause_seq, idle, span['held'] AS held,
+      span['owner_member_id'] AS member_id, span['broker_id'] AS broker_id,
+      span_from AS held_from, span_to AS held_to
+    FROM spans
+    UNION ALL
+    SELECT cluster, coordinator, group_id, topic, partition, pause_seq, idle, held, member_id,
+      broker_id, span_to, coalesce(next_from, paused_to)
+    FROM spans
+    UNION ALL
+    SELECT cluster, coordinator, group_id, topic, partition, pause_seq, idle, held, member_id,
+      broker_id, paused_from, coalesce(spans[1]['from_ms'] / 1000.0, paused_to)
+    FROM pauses
+  )
+  WHERE held_from < held_to
 ), risen AS (
-  SELECT *,
+  SELECT k.cluster, k.coordinator, k.group_id, k.topic, k.partition, k.seq, k.at, from_at, grown,
+    produced, consumed, owner_member_id, away_by, shown, lag_before, lag_after, trough_at, peak_at,
+    pace_produced, pace_consumed,
     CASE WHEN produced IS NULL THEN grown ELSE 0 END AS began,
     CASE WHEN consumed < 0 THEN least(grown, -consumed) ELSE 0 END AS set_back,
-    -- Which part of the step lay in a pause.
-    CASE WHEN at > from_at AND held_by['to_at'] > from_at
-      THEN least(1.0, held_by['idle']
-        * (least(at, held_by['to_at']) - greatest(from_at, held_by['from_at'])) / (at - from_at))
-      ELSE 0.0 END AS paused,
+    -- Which part of the step lay in a pause, and what held in it.
+    least(1.0, coalesce(
+      sum(idle * (least(k.at, held_to) - greatest(from_at, held_from)) / (k.at - from_at)), 0.0
+    )) AS paused,
+    array_agg(named_struct('cause', held, 'entity', entity,
+      'records', idle * (least(k.at, held_to) - greatest(from_at, held_from)) / (k.at - from_at),
+      'source', 'consumption_pauses', 'seq', pause_seq, 'since', held_from
+    )) AS holders,
     -- Which part of it had no leader.
-    CASE WHEN at > from_at AND away_by['to_at'] > from_at
-      THEN (least(at, away_by['to_at']) - greatest(from_at, away_by['from_at'])) / (at - from_at)
+    CASE WHEN k.at > from_at AND away_by['to_at'] > from_at
+      THEN (least(k.at, away_by['to_at']) - greatest(from_at, away_by['from_at']))
+        / (k.at - from_at)
       ELSE 0.0 END AS away
-  FROM kept
+  FROM kept AS k
+  LEFT JOIN holds AS h
+    ON h.cluster = k.cluster AND h.coordinator = k.coordinator AND h.group_id = k.group_id
+    AND h.topic = k.topic AND h.partition = k.partition
+    AND h.held_from < k.at AND h.held_to > k.from_at AND k.from_at < k.at
+  GROUP BY k.cluster, k.coordinator, k.group_id, k.topic, k.partition, k.seq, k.at, from_at, grown,
+    produced, consumed, owner_member_id, away_by, shown, lag_before, lag_after, trough_at, peak_at,
+    pace_produced, pace_consumed
 ), barred AS (
   SELECT *, greatest(paused, away) AS held FROM risen
 ), measured AS (
   SELECT *,
-    (grown - set_back - began) * paused AS in_pause,
     (grown - set_back - began) * (held - paused) AS in_absence,
     (grown - set_back - began) * (1.0 - held) AS free,
     greatest(0, sum(coalesce(produced, 0) * (1.0 - held)) OVER mine
@@ -238,16 +276,12 @@ WITH points AS (
 ), parts AS (
   SELECT cluster, coordinator, group_id, topic, partition, trough_at, peak_at, rise_from,
     lag_before, lag_after, peak_lag, at, from_at, net,
-    unnest(make_array(
+    grown - set_back - began AS others, unnest(array_concat(holders, make_array(
       named_struct('cause', 'offsets_set_back', 'entity', topic || '-' || partition,
         'records', CAST(set_back AS DOUBLE), 'source', 'offset_lag', 'seq', seq,
         'since', from_at),
       named_struct('cause', 'began_behind', 'entity', topic || '-' || partition,
         'records', CAST(began AS DOUBLE), 'source', 'offset_lag', 'seq', seq, 'since', at),
-      named_struct('cause', coalesce(held_by['held'], 'unknown'),
-        'entity', coalesce(held_by['entity'], ''), 'records', in_pause,
-        'source', 'consumption_pauses', 'seq', held_by['seq'],
-        'since', held_by['from_at']),
       named_struct('cause', 'leader_away', 'entity', coalesce(away_by['entity'], ''),
         'records', in_absence + coalesce(part_free * owed, 0.0), 'source', 'partition_state',
         'seq', away_by['seq'], 'since', away_by['from_at']),
@@ -260,18 +294,23 @@ WITH points AS (
         'source', 'offset_lag', 'seq', seq, 'since', from_at),
       named_struct('cause', 'left', 'entity', 'group ' || group_id, 'records', 0.0,
         'source', NULL, 'seq', NULL, 'since', from_at)
-    )) AS part
+    ))) AS part
   FROM shared
+), weighed AS (
+  -- Of a pause only the part that it held is known so far.
+  SELECT *, part['records'] * net
+    * CASE WHEN part['source'] = 'consumption_pauses' THEN others ELSE 1.0 END AS records
+  FROM parts
 ), causes AS (
   SELECT cluster, coordinator, group_id, trough_at, peak_at, rise_from, lag_before, lag_after,
     peak_lag, part['cause'] AS cause, part['entity'] AS entity,
-    CAST(round(sum(part['records'] * net)) AS BIGINT) AS records,
+    CAST(round(sum(records)) AS BIGINT) AS records,
     min(part['since']) AS began_at, max(at) AS ended_at,
     array_sort(array_distinct(array_agg(topic || '-' || partition))) AS partitions,
-    first_value(part['source'] ORDER BY part['records'] DESC, part['seq']) AS source_table,
-    first_value(part['seq'] ORDER BY part['records'] DESC, part['seq']) AS source_seq
-  FROM parts
-  WHERE part['records'] > 0 OR part['cause'] = 'left'
+    first_value(part['source'] ORDER BY records DESC, part['seq']) AS source_table,
+    first_value(part['seq'] ORDER BY records DESC, part['seq']) AS source_seq
+  FROM weighed
+  WHERE records > 0 OR part['cause'] = 'left'
   GROUP BY cluster, coordinator, group_id, trough_at, peak_at, rise_from, lag_before, lag_after,
     peak_lag, part['cause'], part['entity']
 ), counted AS (

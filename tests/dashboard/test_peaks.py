@@ -1,4 +1,4 @@
-"""The same moment and the same peak of lag, whoever is asked: page, chart, Why, SQL, metrics."""
+"""The same moment and the same peak of lag, whoever is asked: page, chart, Why, SQL, API."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from dashboard.lag_totals import load_peak
 from dashboard.metrics.group_reading import GroupReader
+from dashboard.options import Options
 from dashboard.pages.groups import list_groups
 from dashboard.series import load_lag
 from delta_tables import reading
@@ -24,6 +25,7 @@ from streaming.fold.lag.status import Thresholds
 from streaming.lake.lake import Lake
 from streaming.lake.writer import Mark
 from streaming.maintenance.thinning import THINNED, plan_thinning, thin
+from tests.dashboard.conftest import open_client
 from tests.delta_tables.small_lake import write_rows
 from tests.streaming.fold.lag_log import BIRTH_MS, LagLog, working
 
@@ -94,6 +96,11 @@ def test_the_peak_is_one_number(tmp_path: Path) -> None:
     (told,) = explain(lakes, RiseFilter("g", START + timedelta(minutes=10)), Limits(timeout_s=60))
     assert told.chosen is not None
     assert told.chosen.peak_lag == max(totals)
+    client = open_client(Options(str(tmp_path), "c"))
+    asked = {"group_id": "g", "from": SPAN.start.isoformat(), "to": SPAN.end.isoformat()}
+    assert client.get("/api/group", params=asked).json()["peak"]["lag"] == max(totals)
+    (answer,) = client.get("/api/why", params=asked).json()["answers"]
+    assert max(rise["peak_lag"] for rise in answer["rises"]) == max(totals)
 
 
 def test_no_peak_is_lost_where_rows_stand_for_a_minute(tmp_path: Path) -> None:

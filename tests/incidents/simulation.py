@@ -1,8 +1,8 @@
 """A small cluster in simulated time, and what a watcher and a sampler would publish of it.
 
-Producers write and old consumers read, record by record and second by second; members commit at
-their own interval, crash, stop, get stuck; brokers go and come. Only what ZooKeeper and the brokers
-would show becomes an event, so a fold knows no more of it than it would of a real cluster.
+Producers write and old consumers (readers.py) read, record by record and second by second; brokers
+go and come. Only what ZooKeeper and the brokers would show becomes an event, so a fold knows no
+more of it than it would of a real cluster.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.incidents.readers import Readers
 from zklake.events.envelope import Event, Frame, Gap, Op, Stat
 from zklake.events.samples import BrokerFailure, LogEnd, LogEnds, Round
 
@@ -24,33 +25,19 @@ Act = Callable[["Simulation"], None]
 
 @dataclass
 class Log:
-    """A partition: how far it is written and read, and by whom it can be."""
+    """A partition: how far it is written, and by whom it is led."""
 
     leader: int
     write_rate: float
     end: float = 10_000
-    position: float = 10_000
-    committed: int = 10_000
     # What producers could not write while there was no leader.
     held_back: float = 0
     is_led: bool = True
 
 
 @dataclass
-class Member:
-    """An old consumer, with one thread."""
-
-    name: str
-    read_rate: float
-    session: int
-    is_alive: bool = True
-    is_stuck: bool = False
-    commits_at: int = 0
-
-
-@dataclass
 class Simulation:
-    """One topic, one group; `partitions` logs led by brokers 1, 2, 3 in turn."""
+    """One topic; `partitions` logs led by brokers 1, 2, 3 in turn, read by one group or more."""
 
     partitions: int = 4
     write_rate: float = 10
@@ -58,17 +45,24 @@ class Simulation:
     commit_s: int = 10
     session_s: int = 20
     names: tuple[str, ...] = ("a", "b")
+    # Another group that reads the same, and its members.
+    others: dict[str, tuple[str, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     now_ms: int = BIRTH_MS
 
     def __post_init__(self) -> None:
         self.logs = [Log(n % 3 + 1, self.write_rate) for n in range(self.partitions)]
-        self.members: dict[str, Member] = {}
-        self.owners: dict[int, str] = {}
+        self.groups = {name: Readers(self, name) for name in (GROUP, *self.others)}
+        self.readers = self.groups[GROUP]
         self.brokers = {1, 2, 3}
         self.zxid, self._versions, self._born = 1000, dict[str, int](), dict[str, int]()
         self._acts: list[tuple[int, Act]] = []
         self._listed = dict[int, int]()
+
+    @property
+    def second(self) -> int:
+        """How many have passed."""
+        return (self.now_ms - BIRTH_MS) // 1000
 
     # What happens, second by second.
 
@@ -90,23 +84,24 @@ class Simulation:
 
     def later(self, seconds: int, act: Act) -> None:
         """Do something so many seconds from now."""
-        self._acts.append(((self.now_ms - BIRTH_MS) // 1000 + seconds, act))
+        self._acts.append((self.second + seconds, act))
 
     def _begin(self) -> None:
         self.say("gap", path="/", gap=Gap("first", "first_start"))
         self.say("frame_begin", path="/", frame=Frame("f"))
         for broker_id in sorted(self.brokers):
             self._register(broker_id)
-        replicas = {str(n): [log.leader] for n, log in enumerate(self.logs)}
-        value = {"version": 1, "partitions": replicas}
-        self.put("create", "topic", f"/brokers/topics/{TOPIC}", value)
+        self._write_topic()
         for number in range(self.partitions):
             self.write_state(number)
-        for number, log in enumerate(self.logs):
-            self._write_offset(number, log.committed)
+        for readers in self.groups.values():
+            readers.begin()
         self.say("in_sync", path="/", frame=Frame("f", "none"))
         for name in self.names:
-            self.join(name)
+            self.readers.join(name)
+        for group, names in self.others.items():
+            for name in names:
+                self.groups[group].join(name)
         self.sample(is_base=True)
 
     def _pass_second(self, second: int) -> None:
@@ -114,69 +109,31 @@ class Simulation:
             if log.is_led:
                 log.end += log.write_rate + log.held_back
                 log.held_back = 0
-                self._read(number, log)
+                for readers in self.groups.values():
+                    readers.read(number)
             else:
                 log.held_back += log.write_rate
-        for member in self.members.values():
-            if member.is_alive and not member.is_stuck and second >= member.commits_at:
-                self._commit(member)
-                member.commits_at = second + self.commit_s
-
-    def _read(self, number: int, log: Log) -> None:
-        member = self.members.get(self.owners.get(number, ""))
-        if member is not None and member.is_alive and not member.is_stuck:
-            log.position = min(log.end, log.position + member.read_rate)
-
-    def _commit(self, member: Member) -> None:
-        for number, log in enumerate(self.logs):
-            if self.owners.get(number) == member.name and int(log.position) != log.committed:
-                log.committed = int(log.position)
-                self._write_offset(number, log.committed)
+        for readers in self.groups.values():
+            readers.commit_due(second)
 
     # What people and machines do.
-
-    def join(self, name: str, read_rate: float | None = None) -> None:
-        """A member comes, and the group divides its partitions anew."""
-        self.zxid += 1
-        rate = self.read_rate if read_rate is None else read_rate
-        member = Member(name, rate, session=self.zxid)
-        second = (self.now_ms - BIRTH_MS) // 1000
-        member.commits_at = second + 1 + len(self.members) % 5
-        self.members[name] = member
-        value = {"version": 1, "subscription": {TOPIC: 1}, "pattern": "static"}
-        path = f"/consumers/{GROUP}/ids/{self._name(name)}"
-        self.put("create", "consumer", path, value, session=member.session)
-        self.rebalance()
-
-    def stop(self, name: str) -> None:
-        """A clean stop: it commits, then closes its session."""
-        self._commit(self.members[name])
-        self._end_session(name)
-
-    def kill(self, name: str) -> None:
-        """kill -9: it reads and commits no more; its session ends when its time is out."""
-        self.members[name].is_alive = False
-        self.later(self.session_s, lambda sim: sim._end_session(name))
-
-    def stick(self, name: str, *, is_stuck: bool = True) -> None:
-        """Its thread hangs; its session lives."""
-        self.members[name].is_stuck = is_stuck
-
-    def slow(self, name: str, read_rate: float) -> None:
-        """It reads at another pace from now on."""
-        self.members[name].read_rate = read_rate
 
     def produce(self, write_rate: float, *numbers: int) -> None:
         """Producers write at another pace, to some partitions or all."""
         for number in numbers or range(self.partitions):
             self.logs[number].write_rate = write_rate
 
-    def rewind(self, number: int, records: int) -> None:
-        """Somebody sets an offset back, and the owner goes on from there."""
-        log = self.logs[number]
-        log.committed = max(0, log.committed - records)
-        log.position = log.committed
-        self._write_offset(number, log.committed)
+    def add_partitions(self, count: int) -> None:
+        """Somebody adds partitions: producers write to them too, and every group rebalances."""
+        write_rate = self.logs[0].write_rate
+        for number in range(self.partitions, self.partitions + count):
+            self.logs.append(Log(number % 3 + 1, write_rate, end=0))
+        self.partitions += count
+        self._write_topic()
+        for number in range(self.partitions - count, self.partitions):
+            self.write_state(number)
+        for readers in self.groups.values():
+            readers.rebalance()
 
     def crash_broker(self, broker_id: int) -> None:
         """A broker dies: what it led has no leader, for nobody else has a copy."""
@@ -201,21 +158,7 @@ class Simulation:
     def configure(self, key: str, value: str) -> None:
         """Somebody changes a config of the topic."""
         path = f"/config/topics/{TOPIC}"
-        op: Op = "set" if path in self._versions else "create"
-        self.put(op, "topic_config", path, {"version": 1, "config": {key: value}})
-
-    def rebalance(self) -> None:
-        """All let go and claim by Kafka's range formula; it takes a fifth of a second."""
-        for number in sorted(self.owners):
-            self._release(number)
-        names = sorted(name for name in self.members)
-        each, more = divmod(self.partitions, max(len(names), 1))
-        first = 0
-        for place, name in enumerate(names):
-            count = each + (place < more)
-            for number in range(first, first + count):
-                self._claim(number, name)
-            first += count
+        self.write("topic_config", path, {"version": 1, "config": {key: value}})
 
     # What is seen of it.
 
@@ -242,6 +185,10 @@ class Simulation:
         """One record."""
         event = Event("c", "log-1", len(self.events), op, self.now_ms, **fields)
         self.events.append(event)
+
+    def write(self, kind: str, path: str, value: object) -> None:
+        """A persistent znode is created, or set if it is there."""
+        self.put("set" if path in self._versions else "create", kind, path, value)
 
     def put(self, op: Op, kind: str, path: str, value: object, session: int = 0) -> None:
         """A znode is created or set."""
@@ -274,10 +221,9 @@ class Simulation:
         leader = log.leader if log.is_led else -1
         value: dict[str, Any] = {"controller_epoch": 1, "leader": leader, "version": 1}
         path = f"/brokers/topics/{TOPIC}/partitions/{number}/state"
-        op: Op = "set" if path in self._versions else "create"
         epoch = self._versions.get(path, -1) + 1
         value |= {"leader_epoch": epoch, "isr": [log.leader]}
-        self.put(op, "partition_state", path, value)
+        self.write("partition_state", path, value)
 
     def _register(self, broker_id: int) -> None:
         self.zxid += 1
@@ -294,42 +240,6 @@ class Simulation:
             if log.leader == broker_id:
                 self.write_state(number)
 
-    def _write_offset(self, number: int, offset: int) -> None:
-        path = f"/consumers/{GROUP}/offsets/{TOPIC}/{number}"
-        op: Op = "set" if path in self._versions else "create"
-        self.put(op, "offset", path, str(offset))
-
-    def _name(self, name: str) -> str:
-        return f"{GROUP}_{name}"
-
-    def _end_session(self, name: str) -> None:
-        if self.members.pop(name, None) is None:
-            return
-        self.zxid += 1
-        self.drop("consumer", f"/consumers/{GROUP}/ids/{self._name(name)}", self.zxid)
-        for number in [n for n, owner in self.owners.items() if owner == name]:
-            del self.owners[number]
-            self.drop("owner", f"/consumers/{GROUP}/owners/{TOPIC}/{number}", self.zxid)
-        self.now_ms += 50
-        self.rebalance()
-
-    def _release(self, number: int) -> None:
-        member = self.members.get(self.owners.pop(number))
-        if member is not None and member.is_alive and not member.is_stuck:
-            self._commit_one(number)
-        self.drop("owner", f"/consumers/{GROUP}/owners/{TOPIC}/{number}")
-        self.now_ms += 5
-
-    def _commit_one(self, number: int) -> None:
-        log = self.logs[number]
-        if int(log.position) != log.committed:
-            log.committed = int(log.position)
-            self._write_offset(number, log.committed)
-
-    def _claim(self, number: int, name: str) -> None:
-        self.now_ms += 40
-        self.owners[number] = name
-        # A new owner begins at what is committed.
-        self.logs[number].position = self.logs[number].committed
-        path = f"/consumers/{GROUP}/owners/{TOPIC}/{number}"
-        self.put("create", "owner", path, f"{self._name(name)}-0", self.members[name].session)
+    def _write_topic(self) -> None:
+        replicas = {str(n): [log.leader] for n, log in enumerate(self.logs)}
+        self.write("topic", f"/brokers/topics/{TOPIC}", {"version": 1, "partitions": replicas})

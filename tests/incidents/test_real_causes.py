@@ -106,6 +106,34 @@ INCIDENTS = (
         "member a-",
         settings={"old": False},
     ),
+    # Written down before they were run.
+    Incident(
+        "slow-and-burst",
+        # On what the other one reads.
+        ((0, lambda s: s.throttle("a", 60)), *_burst(110, 3, since=25, seconds=30)),
+        ("producers_faster", "readers_slower"),
+        "topic slow-and-burst-orders",
+        settings={"read_rate": 30},
+    ),
+    Incident(
+        "crash-after-leader",
+        # What broker 2 led is read again when the session of the dead one ends.
+        ((38, lambda s: s.members["b"].kill()),),
+        ("owner_crashed",),
+        "member crash-after-leader-readers_b",
+        leaders=(2, 0),
+    ),
+    Incident(
+        "all-stopped",
+        (
+            (0, lambda s: s.members["a"].stop()),
+            (1, lambda s: s.members["b"].stop()),
+            *_burst(20, since=10, seconds=20),
+            (50, lambda s: s.join("c")),
+        ),
+        ("unowned",),
+        "group all-stopped-readers",
+    ),
 )
 
 
@@ -181,11 +209,11 @@ def count_explained(rows: list[Row]) -> int:
 
 def format_table(found: dict[str, list[Row]]) -> list[str]:
     """One line per incident: what was added, the share that is explained, causes by rank."""
-    lines = [f"{'incident':18}{'first':>7}{'added':>7}{'explained':>11}  causes"]
+    lines = [f"{'incident':19}{'first':>7}{'added':>7}{'explained':>11}  causes"]
     for one in INCIDENTS:
         rows = found[one.name]
         share = count_explained(rows) / rows[0]["added"]
         said = ", ".join(f"{row['cause']} ({row['entity']}) {row['records']}" for row in rows)
         right = "yes" if is_first(one, rows) else "NO"
-        lines.append(f"{one.name:18}{right:>7}{rows[0]['added']:7}{share:11.2f}  {said}")
+        lines.append(f"{one.name:19}{right:>7}{rows[0]['added']:7}{share:11.2f}  {said}")
     return lines

@@ -142,6 +142,8 @@ class GroupPartition:
     has_owner: bool = False
     owner: str | None = None
     owner_member_id: str | None = None
+    # When it claimed the partition.
+    claim_ms: int | None = None
     # The word for the last thing that went.
     gone_by: str = "deleted"
     # The newest point, and the one that the open row began with; None: there is no row yet.

@@ -98,6 +98,7 @@ class GroupPartitions:
         group_partition.has_owner = owner is not None
         group_partition.owner = None if owner is None else owner.owner
         group_partition.owner_member_id = None if owner is None else owner.owner_member_id
+        group_partition.claim_ms = None if owner is None else owner.from_ms
         group_partition.version = -1
         self._mark_unowned(group_partition, was_unowned, at_ms)
 

@@ -66,6 +66,7 @@ def recall_all(
                 owner.owner,
                 owner.owner_member_id,
             )
+            group_partition.claim_ms = owner.from_ms
     for row in known.lag_rows:
         rows.recall(group_partitions.get(*_find(row), cluster_state), row)
     _recall_commits(known, cluster_state, group_partitions, topics)

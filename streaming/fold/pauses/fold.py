@@ -19,6 +19,7 @@ from streaming.fold.lag.group_partitions import GroupPartitions
 from streaming.fold.lag.partition import Partition
 from streaming.fold.life import find_moment, is_touch
 from streaming.fold.pauses import rows
+from streaming.fold.pauses.holders import is_stuck
 from streaming.fold.pauses.notes import Committed, Hidden, LeaderTurn, Note, OwnerTurn, Who
 from streaming.fold.pauses.pause import End, is_pause
 from streaming.fold.pauses.silence import Silence
@@ -215,7 +216,7 @@ class Pauses:
         if partition.end > silence.offset:
             if silence.from_ms is None:
                 self._begin_waiting(silence, seq, at_ms)
-            self._open(silence, at_ms)
+            self._open(silence, each.group.key.coordinator, at_ms)
         elif commit is not None and commit.seq <= after_seq:
             self._empty(each, silence, partition, seq, at_ms)
 
@@ -225,10 +226,14 @@ class Pauses:
         else:
             silence.from_ms, silence.from_seq = at_ms, seq
 
-    def _open(self, silence: Silence, at_ms: int) -> None:
+    def _open(self, silence: Silence, coordinator: str, at_ms: int) -> None:
         assert silence.from_ms is not None
-        if not silence.is_paused and is_pause(silence, silence.from_ms, at_ms, self.pause_after_ms):
+        after_ms = self.pause_after_ms
+        if not silence.is_paused and is_pause(silence, silence.from_ms, at_ms, after_ms):
             silence.is_paused = self._is_changed = True
+        if silence.is_paused and not silence.is_stuck:
+            silence.is_stuck = is_stuck(silence, coordinator, at_ms, after_ms)
+            self._is_changed |= silence.is_stuck
 
     def _empty(
         self, each: GroupPartition, silence: Silence, partition: Partition, seq: int, at_ms: int
@@ -274,20 +279,28 @@ class Pauses:
         for each in self.group_partitions:
             silence = _find_silence(each)
             if silence is not None and silence.is_paused:
-                yield rows.write_open(rows.find_place(self.cluster, each), silence)
+                place = rows.find_place(self.cluster, each)
+                yield rows.write_open(place, silence, self.pause_after_ms)
 
 
 def _begin(each: GroupPartition, commit: Commit, partition: Partition, at_ms: int) -> Silence:
     """Nothing is known of the time before; the offset stands since it was committed."""
     assert commit.offset is not None
+    begin_ms = at_ms if commit.at_ms is None else min(commit.at_ms, at_ms)
+    # Nor who owned it before the one that is there, if that one came later.
+    claim_ms = None if each.claim_ms is None else min(each.claim_ms, at_ms)
+    if claim_ms is not None and claim_ms <= begin_ms:
+        claim_ms = None
     return Silence(
         commit.offset,
-        at_ms if commit.at_ms is None else min(commit.at_ms, at_ms),
+        begin_ms,
         commit.seq,
         partition.incarnation,
         has_owner=each.has_owner,
         owner=each.owner,
         owner_member_id=each.owner_member_id,
+        claim_ms=claim_ms,
+        forgotten_ms=claim_ms,
     )
 
 

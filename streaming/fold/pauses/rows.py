@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from streaming.fold.lag.group_partition import GroupPartition
-from streaming.fold.pauses.pause import End, find_main, find_pieces, find_present, measure
+from streaming.fold.pauses.holders import find_main, find_pieces, find_present
+from streaming.fold.pauses.pause import End, measure
 from streaming.fold.pauses.silence import Silence, Span
 from streaming.fold.row import Row, close_row, open_row
 
@@ -25,10 +26,10 @@ def find_place(cluster: str, each: GroupPartition) -> Row:
     }
 
 
-def write_open(place: Row, silence: Silence) -> Row:
+def write_open(place: Row, silence: Silence, pause_after_ms: int) -> Row:
     """A pause that lasts: nothing in its row grows with time."""
     assert silence.from_ms is not None
-    held = find_present(silence, place["coordinator"])
+    held = find_present(silence, place["coordinator"], pause_after_ms)
     return _write(place, silence, silence.from_ms, silence.from_seq, held)
 
 

@@ -13,12 +13,15 @@ from streaming.fold.pauses.notes import Note
 # Where nobody has measured it yet: the old consumer commits every 60 s.
 UNMEASURED_WAIT_MS = 60_000
 _WAITS = 5
-# In a storm without any progress the oldest are forgotten: what is left is a lower bound still.
+# In a storm without any progress the oldest are forgotten.
 _MOST_SPANS = 64
 
 
 class Span(msgspec.Struct, array_like=True):
-    """A time in which something kept the group from reading. `to_ms` None: it still does."""
+    """A time in which something kept the group from reading. `to_ms` None: it still does.
+
+    Of owner_stuck: one in which somebody owned the partition, who may have been stuck.
+    """
 
     held: str
     from_ms: int
@@ -29,6 +32,15 @@ class Span(msgspec.Struct, array_like=True):
     owner: str | None = None
     owner_member_id: str | None = None
     broker_id: int | None = None
+
+    @property
+    def lasted_ms(self) -> int:
+        """How long it held; 0 while it does."""
+        return 0 if self.to_ms is None else self.to_ms - self.from_ms
+
+    def covers(self, from_ms: int, until_ms: int) -> bool:
+        """Whether it holds all the time between two moments."""
+        return self.from_ms <= from_ms and (self.to_ms is None or self.to_ms >= until_ms)
 
     def clip(self, begin_ms: int, to_ms: int) -> tuple[int, int] | None:
         """The part of it between two moments, if any."""
@@ -54,14 +66,20 @@ class Silence(msgspec.Struct, omit_defaults=True):
     from_ms: int | None = None
     from_seq: int = -1
     empty_ms: int | None = None
-    # Who owns the partition, and since when, if somebody claimed it in this silence.
+    # Who owns the partition, and since when; None: since before the silence.
     has_owner: bool = False
     owner: str | None = None
     owner_member_id: str | None = None
     claim_ms: int | None = None
     spans: list[Span] = msgspec.field(default_factory=list)
+    # Who owned it before that and let go without any progress, each with the event of its going.
+    tenures: list[Span] = msgspec.field(default_factory=list)
+    # Until when more has happened than is remembered.
+    forgotten_ms: int | None = None
     # A row of it stands open.
     is_paused: bool = False
+    # A round has found that the present owner is stuck.
+    is_stuck: bool = False
     # A gap or a hole hid some of what happened.
     is_hidden: bool = False
     # What has happened since the last round, if that had to be written.
@@ -101,7 +119,7 @@ class Silence(msgspec.Struct, omit_defaults=True):
         self.offset, self.at_ms, self.seq, self.log_end = offset, at_ms, seq, log_end
         self.empty_ms = self.claim_ms = None
         self.is_hidden = False
-        self.from_ms, self.from_seq, self.is_paused = None, -1, False
+        self._begin_anew()
         if spans:
             away = self.find_ongoing("leader_away")
             self.spans = [] if away is None else [away]
@@ -109,13 +127,32 @@ class Silence(msgspec.Struct, omit_defaults=True):
     def find_empty(self, at_ms: int) -> None:
         """No record waits any more; what still holds may hold the next."""
         self.empty_ms = at_ms
-        self.from_ms, self.from_seq, self.is_paused = None, -1, False
+        self._begin_anew()
         if self.spans:
             self.spans = [span for span in self.spans if span.to_ms is None]
+
+    def _begin_anew(self) -> None:
+        self.from_ms, self.from_seq, self.is_paused, self.is_stuck = None, -1, False, False
+        self.forgotten_ms = None
+        if self.tenures:
+            self.tenures = []
 
     def add_span(self, span: Span) -> None:
         """Something holds, or held."""
         self.spans.append(span)
-        closed = [each for each in self.spans if each.to_ms is not None]
+        self._forget_oldest(self.spans)
+
+    def end_tenure(self, at_ms: int, seq: int) -> None:
+        """Whoever owned the partition does no more, by that event."""
+        if self.has_owner:
+            who = self.owner, self.owner_member_id
+            self.tenures.append(Span("owner_stuck", self.claim_ms or 0, at_ms, seq, *who))
+            self._forget_oldest(self.tenures)
+        self.has_owner, self.owner, self.owner_member_id = False, None, None
+        self.is_stuck = False
+
+    def _forget_oldest(self, spans: list[Span]) -> None:
+        closed = [each for each in spans if each.to_ms is not None]
         if len(closed) > _MOST_SPANS:
-            self.spans.remove(closed[0])
+            spans.remove(closed[0])
+            self.forgotten_ms = max(self.forgotten_ms or 0, closed[0].to_ms or 0)

@@ -12,6 +12,7 @@ _LAST_WORDS_MS = 2000
 def apply_owner(silence: Silence, turn: OwnerTurn) -> None:
     """An owner came, changed or went."""
     silence.is_hidden |= turn.is_hidden
+    silence.end_tenure(turn.at_ms, turn.seq)
     if turn.after is not None:
         if (span := silence.find_ongoing("unowned")) is not None:
             span.to_ms = turn.at_ms
@@ -26,7 +27,6 @@ def apply_owner(silence: Silence, turn: OwnerTurn) -> None:
         silence.add_span(
             Span("unowned", turn.at_ms, None, turn.seq, who.owner, who.owner_member_id)
         )
-    silence.has_owner, silence.owner, silence.owner_member_id = False, None, None
 
 
 def _note_crash(silence: Silence, turn: OwnerTurn, who: Who) -> None:

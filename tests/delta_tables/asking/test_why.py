@@ -36,7 +36,7 @@ ACTS = [
     (BAD_S, lambda s: s.produce(40)),
     (BAD_S + 30, lambda s: s.produce(10)),
     (BAD_S + 400, lambda s: s.produce(80)),
-    (BAD_S + 420, lambda s: s.kill("b")),
+    (BAD_S + 420, lambda s: s.readers.kill("b")),
     (BAD_S + 430, lambda s: s.produce(10)),
 ]
 SECONDS = BAD_S + 900

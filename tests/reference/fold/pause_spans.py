@@ -30,6 +30,15 @@ class Paint:
         return self.at <= left and (self.to is None or self.to >= right)
 
 
+class Tenure(NamedTuple):
+    """Somebody had the partition; `to` and `seq` None: and still has. `who` None: nobody knows."""
+
+    who: tuple[Any, Any] | None
+    at: int
+    to: int | None = None
+    seq: int | None = None
+
+
 class Piece(NamedTuple):
     """A part of a pause in which one thing held."""
 
@@ -46,22 +55,37 @@ def tell(each: Paint, at: int, to: int) -> Piece:
     return Piece(each.held, at, to, each.seq, each.who, each.broker)
 
 
-def paint(paints: list[Paint], began: int, to: int, limit: int, owner: Piece) -> list[Piece]:
-    """The pieces in order; where nothing else held for longer than the limit, the owner did."""
+def paint(
+    paints: list[Paint], tenures: list[Tenure], began: int, to: int, limit: int, *, old: bool
+) -> list[Piece]:
+    """The pieces in order; where nothing else held it was whoever had the partition, if that
+    lasted for longer than the limit, all of its tenures together. `old`: ZooKeeper says who."""
     real = [each for each in paints if each.reaches(began, to)]
     marks = {began, to}
-    for each in real:
-        marks.add(max(began, each.at))
-        marks.add(to if each.to is None else min(to, each.to))
-    times, pieces = sorted(marks), list[Piece]()
-    for left, right in pairwise(times):
+    both = [(each.at, each.to) for each in real] + [(one.at, one.to) for one in tenures]
+    marks |= {at for pair in both for at in pair if at is not None and began < at < to}
+    pieces, guesses = list[Piece](), list[Piece]()
+    for left, right in pairwise(sorted(marks)):
         layers = [each for held in _ORDER for each in real if each.held == held]
         on_top = next((each for each in layers if each.covers(left, right)), None)
         if on_top is not None:
             pieces.append(tell(on_top, left, right))
-        elif right - left > limit:
-            pieces.append(owner._replace(at=left, to=right))
-    return _join(pieces)
+        else:
+            guesses.append(_guess(tenures, left, right, old=old))
+    for guess in guesses:
+        same = [g for g in guesses if (g.held, g.who) == (guess.held, guess.who)]
+        if sum(g.to - g.at for g in same) > limit:
+            pieces.append(guess)
+    return _join(sorted(pieces, key=lambda piece: piece.at))
+
+
+def _guess(tenures: list[Tenure], left: int, right: int, *, old: bool) -> Piece:
+    for one in tenures:
+        if one.at <= left and (one.to is None or one.to >= right):
+            if one.who is None:
+                return Piece("unknown", left, right)
+            return Piece("owner_stuck", left, right, one.seq, one.who)
+    return Piece("unowned" if old else "unknown", left, right)
 
 
 def _join(pieces: list[Piece]) -> list[Piece]:
@@ -69,7 +93,7 @@ def _join(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         if joined and joined[-1].to == piece.at:
             last = joined[-1]
-            if (last.held, last.seq) == (piece.held, piece.seq):
+            if (last.held, last.seq, last.who) == (piece.held, piece.seq, piece.who):
                 joined[-1] = last._replace(to=piece.to)
                 continue
         joined.append(piece)
@@ -82,7 +106,10 @@ def measure(pieces: list[Piece], usual: int) -> dict[str, Any]:
     for piece in pieces:
         length = piece.to - piece.at
         held_ms[piece.held] = held_ms.get(piece.held, 0) + length
-        least += {"unknown": 0, "owner_stuck": length - usual}.get(piece.held, length)
+        if piece.held == "owner_stuck" and piece.seq is None:
+            # It may have read all it could since its last chance to commit.
+            length = max(0, length - usual)
+        least += 0 if piece.held == "unknown" else length
     spans = [
         {
             "held": piece.held,

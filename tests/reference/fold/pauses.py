@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from statistics import median_high
 from typing import Any
 
 from tests.reference.fold.lag_facts import is_of_another
-from tests.reference.fold.log_ends import LogEnds, Row
-from tests.reference.fold.pause_spans import Paint, Piece, measure, paint, tell
+from tests.reference.fold.log_ends import Row
+from tests.reference.fold.pause_silence import Round, Silence, find_rounds
+from tests.reference.fold.pause_spans import Paint, Piece, Tenure, measure, paint
 from tests.reference.fold.payloads import timestamp
 from tests.reference.fold.presence import Moment
 from tests.reference.fold.rebalance_changes import split
@@ -15,15 +15,13 @@ from tests.reference.fold.states import OPEN, is_touch, stat_of
 from tests.reference.fold.things import Commit, Subject
 from tests.reference.fold.values import value_of
 from zklake.events.envelope import Event
-from zklake.events.samples import LogEnd
 
-PAUSE_AFTER_MS = 30_000
 _RESULTS = ("held_ms", "least_ms", "most_ms", "usual_ms", "records", "records_waiting", "spans")
 
 
 def fold_pauses(moments: list[Moment], lag_rows: list[Row]) -> list[Row]:
     """All rows of one cluster; `lag_rows`: those of offset_lag, which say who is followed when."""
-    rounds = _find_rounds(moments)
+    rounds = find_rounds(moments)
     # Rows change only at rounds.
     moments = [moment for moment in moments if moment.event.seq <= max(rounds, default=-1)]
     names = ("coordinator", "group_id", "topic", "partition")
@@ -38,61 +36,6 @@ def fold_pauses(moments: list[Moment], lag_rows: list[Row]) -> list[Row]:
     return rows
 
 
-class _Round:
-    """What a round said: where logs end, and of which of them it vouches for that."""
-
-    def __init__(self, log_ends: LogEnds, vouched: set[tuple[str, int]], after_seq: int) -> None:
-        self.vouched, self.after_seq = vouched, after_seq
-        self.ends = {(r["topic"], r["partition"]): dict(r) for r in log_ends.rows if r["is_open"]}
-
-
-def _find_rounds(moments: list[Moment]) -> dict[int, _Round]:
-    log_ends, rounds = LogEnds(), {}
-    entries: list[LogEnd] = []
-    for number, event in enumerate(moment.event for moment in moments):
-        if event.op != "log_ends" or event.log_ends is None:
-            continue
-        entries += event.log_ends.partitions
-        if event.log_ends.round is not None:
-            vouched = log_ends.take(moments[: number + 1], entries, event.log_ends.round)
-            rounds[event.seq] = _Round(log_ends, vouched, event.log_ends.round.after_seq)
-            entries = []
-    return rounds
-
-
-class _Silence:
-    """Since the last progress. Times are epoch ms."""
-
-    def __init__(self, offset: int, at: int, seq: int, end: int | None, waits: list[int]) -> None:
-        self.offset, self.at, self.seq, self.end = offset, at, seq, end
-        self.waits = waits[-5:]
-        self.began: tuple[int, int] | None = None
-        self.empty_at: int | None = None
-        self.paints: list[Paint] = []
-        self.claimed_at = 0
-        self.is_told = self.is_hidden = False
-
-    @property
-    def usual(self) -> int | None:
-        return median_high(self.waits) if self.waits else None
-
-    @property
-    def limit(self) -> int:
-        return max(PAUSE_AFTER_MS, 2 * (60_000 if self.usual is None else self.usual))
-
-    @property
-    def begin(self) -> tuple[int, int] | None:
-        """When records began to wait, and the event that says so."""
-        if self.began is None and self.empty_at is None:
-            return self.at, self.seq
-        return self.began
-
-    def is_pause(self, to: int) -> bool:
-        assert self.begin is not None
-        began = self.begin[0]
-        return to - began > self.limit or any(each.reaches(began, to) for each in self.paints)
-
-
 class _Watch:
     """One subject, and its rows so far."""
 
@@ -100,13 +43,12 @@ class _Watch:
         self.subject, self.lag_rows = subject, lag_rows
         self.partition = (subject.topic, subject.partition)
         self.rows: list[Row] = []
-        self.silence: _Silence | None = None
+        self.silence: Silence | None = None
         self.incarnation: int | None = None
-        self.owner: tuple[Any, Any] | None = None
         # Where the log ended by the last round.
         self.log_end: int | None = None
 
-    def take(self, moments: list[Moment], ended: _Round | None) -> None:
+    def take(self, moments: list[Moment], ended: Round | None) -> None:
         """One event."""
         now = moments[-1]
         if self.silence is not None:
@@ -118,7 +60,7 @@ class _Watch:
             self._judge(moments, ended, known)
         self.log_end = known["log_end_offset"] if known else None
 
-    def _see(self, now: Moment, silence: _Silence) -> None:
+    def _see(self, now: Moment, silence: Silence) -> None:
         event = now.event
         is_gap = event.op == "gap" and event.path == "/" and event.gap and event.gap.lives is None
         if event.op == "seq_hole" or (is_gap and self.subject.coordinator == "zookeeper"):
@@ -131,16 +73,14 @@ class _Watch:
             elif move.what == "owner" and move.key == self.subject:
                 self._see_owner(move, now)
 
-    def _see_leader(self, event: Event, silence: _Silence) -> None:
+    def _see_leader(self, event: Event, silence: Silence) -> None:
         if event.path != "/brokers/topics/{}/partitions/{}/state".format(*self.partition):
             return
         if event.op == "unreadable" or is_touch(event):
             return
         said = {} if event.op == "delete" else value_of(event).columns
         isr: list[int] = list(said.get("isr") or ())
-        stat = stat_of(event)
-        own = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}.get(event.op)
-        at = timestamp(event.observed_at_ms if own is None else own) or event.observed_at_ms
+        at = _find_own_time(event)
         going = [p for p in silence.paints if p.held == "leader_away" and p.to is None]
         if said.get("leader") == -1:
             if not going:
@@ -162,21 +102,23 @@ class _Watch:
                 for each in silence.paints:
                     if each.held == "unowned" and each.to is None:
                         each.to = event.observed_at_ms
-                silence.claimed_at = event.observed_at_ms
-                self.owner = change.after.owner, change.after.member_id
+                at = event.observed_at_ms
+                silence.lose(at, event.seq)
+                who = change.after.owner, change.after.member_id
+                silence.tenures.append(Tenure(who, at))
             else:
                 self._lose_owner(silence, change, now)
 
-    def _lose_owner(self, silence: _Silence, change: Any, now: Moment) -> None:
+    def _lose_owner(self, silence: Silence, change: Any, now: Moment) -> None:
         at, seq = now.event.observed_at_ms, now.event.seq
         who = change.before.owner, change.before.member_id
         if change.cause == "session_ended" and silence.begin and at - silence.at > 2000:
-            begin = max(silence.begin[0], silence.claimed_at)
+            begin = max(silence.begin[0], silence.tenures[-1].at)
             if begin < at:
                 silence.paints.append(Paint("owner_crashed", begin, at, seq, who))
         if self.subject.group not in now.unassigned_groups:
             silence.paints.append(Paint("unowned", at, None, seq, who))
-        self.owner = None
+        silence.lose(at, seq)
 
     def _see_commit(self, commit: Commit, event: Event) -> None:
         silence = self.silence
@@ -196,12 +138,14 @@ class _Watch:
             began = silence.began[0]
             if not any(each.reaches(began, at) for each in silence.paints):
                 waits = [*waits, at - began]
-        self.silence = _Silence(commit.offset, at, event.seq, self.log_end, waits)
+        self.silence = Silence(commit.offset, at, event.seq, self.log_end, waits)
+        if silence.owner is not None:
+            self.silence.tenures = [Tenure(silence.owner, 0)]
         self.silence.paints = [
             each for each in silence.paints if each.held == "leader_away" and each.to is None
         ]
 
-    def _judge(self, moments: list[Moment], ended: _Round, known: Row | None) -> None:
+    def _judge(self, moments: list[Moment], ended: Round, known: Row | None) -> None:
         now, event = moments[-1], moments[-1].event
         at, is_followed = event.observed_at_ms, self._is_followed(event.seq)
         commit = now.commits.get(self.subject)
@@ -222,25 +166,26 @@ class _Watch:
         if self.silence is None:
             self.incarnation = known["incarnation"]
             own = at if commit.at is None else min(commit.at, at)
-            self.silence = _Silence(commit.offset, own, commit.seq, None, [])
-            owner = now.owners.get(self.subject)
-            self.owner = None if owner is None else (owner.owner, owner.member_id)
+            self.silence = Silence(commit.offset, own, commit.seq, None, [])
+            self.silence.tenures = self._find_tenures(own, moments)
         self._look(self.silence, known["log_end_offset"], commit, ended, event)
 
-    def _look(
-        self, silence: _Silence, end: int, commit: Commit, ended: _Round, event: Event
-    ) -> None:
+    def _look(self, silence: Silence, end: int, commit: Commit, ended: Round, event: Event) -> None:
         """A round vouches for where the log ends."""
         at = event.observed_at_ms
         if end > silence.offset:
             if silence.began is None:
                 silence.began = (at, event.seq) if silence.empty_at is not None else silence.begin
             silence.is_told |= silence.is_pause(at)
+            if silence.is_told and not silence.is_stuck:
+                silence.is_stuck = self._is_stuck(silence, at)
         elif commit.seq <= ended.after_seq:
             if silence.began is not None:
                 self._end(at, event, "emptied", end)
             silence.began, silence.empty_at, silence.is_told = None, at, False
+            silence.is_stuck = False
             silence.paints = [each for each in silence.paints if each.to is None]
+            silence.tenures = [each for each in silence.tenures if each.to is None]
 
     def _is_followed(self, seq: int) -> bool:
         return any(
@@ -261,7 +206,7 @@ class _Watch:
         if silence.begin is None or not (silence.is_told or silence.is_pause(at)):
             return
         began = silence.begin[0]
-        pieces = paint(silence.paints, began, at, silence.limit, self._hold_by_owner())
+        pieces = self._paint(silence, at)
         row = self._write(silence, _find_longest(pieces) if not silence.is_hidden else None)
         row |= {
             "most_ms": at - (began if silence.empty_at is None else silence.empty_at),
@@ -282,10 +227,30 @@ class _Watch:
         }
         self.rows.append(row)
 
-    def _hold_by_owner(self) -> Piece:
-        if self.owner is not None:
-            return Piece("owner_stuck", 0, 0, None, self.owner)
-        return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
+    def _find_tenures(self, committed_at: int, moments: list[Moment]) -> list[Tenure]:
+        """At the first sight of it, of who has the partition then; the time before is not known."""
+        owner = moments[-1].owners.get(self.subject)
+        if owner is None:
+            return []
+        who = owner.owner, owner.member_id
+        event = next(moment.event for moment in moments if moment.event.seq == owner.seq)
+        since = min(_find_own_time(event), moments[-1].event.observed_at_ms)
+        if since <= committed_at:
+            return [Tenure(who, 0)]
+        return [Tenure(None, 0, since), Tenure(who, since)]
+
+    def _paint(self, silence: Silence, at: int) -> list[Piece]:
+        assert silence.begin is not None
+        old = self.subject.coordinator == "zookeeper"
+        began = silence.begin[0]
+        return paint(silence.paints, silence.tenures, began, at, silence.limit, old=old)
+
+    def _is_stuck(self, silence: Silence, at: int) -> bool:
+        """Whether who has the partition now is stuck by now."""
+        if silence.owner is None or any(each.to is None for each in silence.paints):
+            return False
+        last = self._paint(silence, at)[-1:]
+        return [(each.held, each.to) for each in last] == [("owner_stuck", at)]
 
     def tell(self) -> list[Row]:
         """All rows."""
@@ -294,17 +259,27 @@ class _Watch:
             return self.rows
         return [*self.rows, self._write(silence, self._find_present(silence))]
 
-    def _find_present(self, silence: _Silence) -> Piece:
+    def _find_present(self, silence: Silence) -> Piece:
         assert silence.begin is not None
         for held in ("leader_away", "unowned"):
             for each in silence.paints:
                 if each.held == held and each.to is None:
-                    return tell(each, each.at, each.at)
-        over = [tell(p, max(p.at, silence.begin[0]), p.to or 0) for p in silence.paints]
-        over = [each for each in over if each.to > each.at]
-        return max(over, key=lambda p: p.to - p.at) if over else self._hold_by_owner()
+                    return Piece(held, 0, 0, each.seq, each.who, each.broker)
+        if not silence.is_stuck:
+            # What is over, less what only time can tell of who has it now.
+            ends = [each.to for each in silence.paints] + [each.to for each in silence.tenures]
+            ends += [each.at for each in silence.tenures]
+            until = max((to for to in ends if to is not None), default=0)
+            longest = (
+                _find_longest(self._paint(silence, until)) if until > silence.begin[0] else None
+            )
+            if longest is not None:
+                return longest
+        if silence.owner is not None:
+            return Piece("owner_stuck", 0, 0, None, silence.owner)
+        return Piece("unowned" if self.subject.coordinator == "zookeeper" else "unknown", 0, 0)
 
-    def _write(self, silence: _Silence, held: Piece | None) -> Row:
+    def _write(self, silence: Silence, held: Piece | None) -> Row:
         assert silence.begin is not None
         held = held or Piece("unknown", 0, 0)
         owner, member_id = held.who or (None, None)
@@ -328,12 +303,27 @@ class _Watch:
         }
 
 
-def _find_waiting(silence: _Silence, end: int | None, offset: int | None) -> int | None:
+def _find_waiting(silence: Silence, end: int | None, offset: int | None) -> int | None:
     known = [each - silence.offset for each in (end, offset) if each is not None]
     return max(0, *known) if known else None
 
 
+def _find_own_time(event: Event) -> int:
+    stat = stat_of(event)
+    own = {"create": stat.ctime, "set": stat.mtime, "read": stat.mtime}.get(event.op)
+    if event.group_state is not None:
+        own = event.group_state.at_ms
+    return timestamp(event.observed_at_ms if own is None else own) or event.observed_at_ms
+
+
 def _find_longest(pieces: list[Piece]) -> Piece | None:
-    sums = {p.held: sum(q.to - q.at for q in pieces if q.held == p.held) for p in pieces}
-    longest = max(sums.values(), default=0)
-    return next((piece for piece in pieces if sums[piece.held] == longest), None)
+    """What held longest; by whom, if more than one did the same; the first time."""
+    found: Piece | None = None
+    most = (0, 0)
+    for piece in pieces:
+        same = [each for each in pieces if each.held == piece.held]
+        his = [each for each in same if (each.who, each.broker) == (piece.who, piece.broker)]
+        size = (sum(e.to - e.at for e in same), sum(e.to - e.at for e in his))
+        if size > most:
+            found, most = piece, size
+    return found

@@ -20,6 +20,19 @@ def busy(interval_s: int = 5, until_s: int = 60) -> LagLog:
     return log
 
 
+def busy_in_kafka() -> LagLog:
+    """A group of Kafka's own that commits every 10 s."""
+    log = LagLog()
+    log.topic("t")
+    log.kafka("k", "m")
+    log.commit("k", 100, commit_at_ms=log.now_ms)
+    log.round({"t": 100}, is_base=True)
+    for now in range(10, 70, 10):
+        log.at(now).commit("k", 95 + 10 * now, commit_at_ms=log.now_ms)
+        log.round({"t": 100 + 10 * now})
+    return log
+
+
 def tell(row: Row, *names: str) -> tuple[Any, ...]:
     return tuple(row[name] for name in names)
 
@@ -233,14 +246,7 @@ def test_a_pause_ends_with_what_there_was_to_read(word: str) -> None:
 
 
 def test_kafkas_groups_pause_too() -> None:
-    log = LagLog()
-    log.topic("t")
-    log.kafka("k", "m")
-    log.commit("k", 100, commit_at_ms=log.now_ms)
-    log.round({"t": 100}, is_base=True)
-    for now in range(10, 70, 10):
-        log.at(now).commit("k", 95 + 10 * now, commit_at_ms=log.now_ms)
-        log.round({"t": 100 + 10 * now})
+    log = busy_in_kafka()
     log.at(70).state("k")
     log.at(80).round({"t": 900})
     log.at(100).kafka("k", "n")

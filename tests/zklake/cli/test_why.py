@@ -29,7 +29,7 @@ app.command()(why)
 HOSTILE = "b\u202ex"
 SECONDS = BAD_S + 300
 ACTS = [
-    (BAD_S, lambda s: s.kill(HOSTILE)),
+    (BAD_S, lambda s: s.readers.kill(HOSTILE)),
     (BAD_S + 200, lambda s: s.produce(60)),
     (BAD_S + 210, lambda s: s.produce(10)),
 ]
