@@ -117,7 +117,7 @@ def _write_row(
         is_clamped,
         word,
         word is None,
-        # What it told last.
+        # What it wrote last.
         partition.start,
         partition.end,
         partition.sampled_ms,

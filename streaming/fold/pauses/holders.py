@@ -63,7 +63,7 @@ def find_present(silence: Silence, coordinator: str, pause_after_ms: int) -> Spa
         return min(ongoing, key=lambda span: _CERTAIN.index(span.held))
     assert silence.from_ms is not None
     if not silence.is_stuck:
-        # Of the present owner only rounds tell for how long it has read nothing.
+        # Of the present owner only rounds say for how long it has read nothing.
         ends = [each.to_ms or 0 for each in (*silence.spans, *silence.tenures)]
         until_ms = max(*ends, silence.claim_ms or 0, 0)
         pieces = find_pieces(silence, coordinator, silence.from_ms, until_ms, pause_after_ms)
