@@ -27,12 +27,15 @@ from tests.reference.load import run_load
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
 from watcher.txnlog.opening import Wanted
 from zklake.cli.backfill_work import Summary, backfill_lake
+from zklake.cli.heal_work import HealSummary, heal_lake
 from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, encode
 from zklake.events.topics import name_topics
 from zklake.settings.load import load_settings
 
 pytestmark = pytest.mark.timeout(900)
 
+USER, BRIEF = "/config/users/ann", "/config/topics/brief"
+SECRETS = (b"salt=c2FsdA==,stored_key=Zmlyc3Q=", b"salt=c2FsdA==,stored_key=c2Vjb25k")
 STORIES = ("consumer-crash", "config-changes")
 
 
@@ -68,21 +71,28 @@ def watch(zookeeper: str, kafka: Cluster, directory: Path, name: str) -> Iterato
         yield log
         catch_up(watcher, tail)
         watcher.process.pause()
-        overwrite_topic(zookeeper)
+        hurry(zookeeper)
         watcher.process.resume()
         catch_up(watcher, tail)
         watcher.process.stop(30.0)
         log += [msgspec.convert(event, Event) for event in tail.read_all()]
 
 
-def overwrite_topic(zookeeper: str) -> None:
-    """Write a topic's znode twice: the same bytes, two states."""
+def hurry(zookeeper: str) -> None:
+    """Overwrite values before they can be read: the same bytes, two states; a secret; a life."""
     client = KazooClient(zookeeper)
     client.start()
     path = f"/brokers/topics/{min(client.get_children('/brokers/topics'))}"
     value, _ = client.get(path)
     for _ in range(2):
         client.set(path, value)
+    for directory in (USER, BRIEF):
+        client.ensure_path(directory.rpartition("/")[0])
+    for secret in SECRETS:
+        text = b'{"version":1,"config":{"SCRAM-SHA-256":"%s"}}' % secret
+        client.create(USER, text) if secret is SECRETS[0] else client.set(USER, text)
+    client.create(BRIEF, b'{"version":1,"config":{"retention.ms":"1000"}}')
+    client.delete(BRIEF)
     client.stop()
     client.close()
 
@@ -194,6 +204,26 @@ def test_a_stream_goes_on_behind_the_past_and_what_lies_between_is_filled(
     assert read_rows(str(tmp_path), cluster, gaps) == [{"is_open": False}]
     assert backfill(recording, tmp_path).is_met
     check_states(recording, str(tmp_path), str(past))
+
+
+def heal(recording: Recording, lake: Path) -> HealSummary:
+    flags = {"lake.path": str(lake), "cluster": recording.cluster}
+    settings = load_settings(None, flags)
+    return heal_lake(settings, Wanted([recording.files], chroot=recording.chroot))
+
+
+def test_a_healed_lake_says_what_the_files_say(
+    recording: Recording, past: Path, tmp_path: Path
+) -> None:
+    """Every state that was overwritten unread becomes a row; nothing is left to be explained."""
+    lake, cluster = tmp_path / "lake", recording.cluster
+    shutil.copytree(recording.lake, lake)
+    unread = [event for event in recording.log if event.fidelity == "superseded"]
+    print([(e.path, e.op, e.zxid, e.origin, e.stat) for e in unread])
+    summary = heal(recording, lake)
+    print(summary.list_figures())
+    pair = Pair(str(lake), str(past), cluster, recording.find_span())
+    print(pair.list_differences())
 
 
 def check_states(recording: Recording, joined: str, past: str) -> None:

@@ -85,6 +85,11 @@ class History:
         """How much of it is done."""
         return self._walk.size_read
 
+    @property
+    def reached_ms(self) -> int | None:
+        """The time that it has come to."""
+        return self.counts.last_ms
+
     def tell(self) -> Iterator[Batch]:
         """The events, batch by batch; the last one says where they end."""
         after, last = self._bounds.after_zxid, self._bounds.last_zxid
@@ -130,13 +135,8 @@ class History:
             self._emit(Event(*self._head("in_sync", self._numbering.at_ms), path="/", frame=frame))
 
     def _tell_hole(self, hole: Hole) -> None:
-        zxid = hole.next.zxid
-        says = (
-            f"no transaction between 0x{hole.after_zxid:x} and 0x{zxid:x}: files are missing or "
-            "damaged. Another server of the ensemble may have them (give --txnlog twice)"
-        )
-        self._report(Finding("the logs", says, is_loss=True))
-        self._declare("txnlog_hole", hole.next.time_ms, zxid, hole.after_zxid)
+        self._report(describe_hole(hole))
+        self._declare("txnlog_hole", hole.next.time_ms, hole.next.zxid, hole.after_zxid)
 
     def _declare(
         self, reason: GapReason, time_ms: int, zxid: int, after_zxid: int | None = None
@@ -180,7 +180,7 @@ class History:
     def _tell_step(self, step: Step) -> None:
         (zxid, session, time_ms, _), counts = step.transaction, self.counts
         for told in step.told:
-            stat, data = _publish(told), told.data
+            stat, data = publish_told(told), told.data
             self._tell(told.op, told.path, time_ms, zxid, stat=stat, data=data, session=session)
         self._told = self._read = counts.last_zxid = zxid
         self._read_ms = time_ms
@@ -236,7 +236,16 @@ class History:
         return Batch(events, zxid)
 
 
-def _publish(told: Told) -> Stat | None:
+def describe_hole(hole: Hole) -> Finding:
+    """What it means, and what to do."""
+    says = (
+        f"no transaction between 0x{hole.after_zxid:x} and 0x{hole.next.zxid:x}: files are missing "
+        "or damaged. Another server of the ensemble may have them (give --txnlog twice)"
+    )
+    return Finding("the logs", says, is_loss=True)
+
+
+def publish_told(told: Told) -> Stat | None:
     """The stat as the watcher publishes it: whole, or of what is gone what tells its life."""
     stat = told.stat
     if stat is None:
