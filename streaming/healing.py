@@ -46,29 +46,30 @@ _STAT = ("czxid", "mzxid", "version", "aversion", "ephemeral_owner")
 
 
 class Healing:
-    """The events of one lake that have no value; under the lake's lease."""
+    """The events of one lake that have no value; all but the first look under the lake's lease."""
 
     def __init__(self, lake: Lake) -> None:
+        """LakeError where nothing is: a wrong address must not look like a lake that is well."""
         if not reading.open_tables(lake.path, lake.cluster):
             raise LakeError(
                 f"{lake.path}/{lake.cluster} holds no tables, so there is nothing to heal: check "
                 "--lake and --cluster, or let `zklake stream --once` write the log into it first"
             )
         self._lake = lake
+
+    def read_unread(self) -> list[Event]:
+        """Events without a value, as far as tables are still made of them."""
+        lake, horizons = self._lake, self._read_horizons()
         lake.create_tables()
         progress = read_progress(lake.path, lake.cluster, name_topics(lake.cluster).events)
         if progress.log_id is not None:
             refuse_ahead(lake, check_names(()), progress.log_id, progress.seq)
-
-    def read_unread(self) -> list[Event]:
-        """Events without a value, as far as tables are still made of them."""
-        horizons = self._read_horizons()
-        table = reading.open_table(self._lake.path, self._lake.cluster, ZNODE_EVENTS.name)
+        table = reading.open_table(lake.path, lake.cluster, ZNODE_EVENTS.name)
         assert table is not None
         rows = reading.query_rows({ZNODE_EVENTS.name: table}, _UNREAD)
         return [
             Event(
-                cluster=self._lake.cluster,
+                cluster=lake.cluster,
                 log_id=row["log_id"],
                 seq=row["seq"],
                 op=row["op"],

@@ -77,8 +77,8 @@ def heal_lake(settings: Settings, wanted: Wanted) -> HealSummary:
         summary.findings.append(finding)
         say(str(finding))
 
+    healing = Healing(lake)
     with hold_lease(lake.path, lake.cluster):
-        healing = Healing(lake)
         unread = healing.read_unread()
         summary.superseded = len(unread)
         if unread:
