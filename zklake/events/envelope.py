@@ -57,7 +57,7 @@ Origin = Literal[
     "scan",  # seen in a scan with no earlier knowledge
     "resync",  # inferred by comparing a scan with what was known
     "audit",  # a slow re-read of the tree found it
-    "txnlog",  # read from ZooKeeper's transaction log; with a log's own log_id only its value: healed
+    "txnlog",  # from ZooKeeper's transaction log; with a log's own log_id its value alone (healed)
 ]
 # By which a change is told as it happened; by the others it is inferred, or only seen.
 TOLD_ORIGINS = ("watch", "txnlog")
