@@ -224,7 +224,8 @@ def test_a_healed_lake_says_what_the_files_say(
 ) -> None:
     """Every value that was overwritten unread is there; nothing is left to be explained."""
     lake, cluster = tmp_path / "lake", recording.cluster
-    shutil.copytree(recording.lake, lake)
+    # A lake of its own: that of the recording has been given the past.
+    fold(recording.log, cluster, lake)
     unread = {event.seq: event for event in recording.log if event.fidelity == "superseded"}
     summary = heal(recording, lake)
     print(summary.list_figures())
@@ -266,7 +267,7 @@ def test_half_of_the_values_lost_and_healed_are_the_same_tables(
     lost = [*lose_half(recording.log, Random(7))]
     count = sum(event.fidelity == "superseded" for event in lost)
     fold(lost, recording.cluster, tmp_path / "ill")
-    shutil.copytree(recording.lake, tmp_path / "well")
+    fold(recording.log, recording.cluster, tmp_path / "well")
     assert read_states(tmp_path / "ill", recording.cluster) != read_states(
         tmp_path / "well", recording.cluster
     )
