@@ -1,36 +1,33 @@
 """`zklake backfill`: events that were read from ZooKeeper's own files become a lake's past.
 
-They are added to znode_events, before all that a log has brought; then the tables are made anew.
-How far it has come stands in Delta's transaction markers of znode_events, so it can be taken up
-again, and a second time changes nothing.
+They are added to znode_events, before all that a log has brought; then the tables are made anew
+(remaking.py). How far it has come stands in Delta's transaction markers of znode_events, so it can
+be taken up again, and a second time changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
 from delta_tables.tables.znode_events import ZNODE_EVENTS
-from streaming.fold.rules import Rules
 from streaming.lake.horizon import read_horizon
 from streaming.lake.lake import Lake
 from streaming.lake.progress import read_progress
 from streaming.lake.writer import Mark
 from streaming.log.continuity import Entry
-from streaming.rebuild import Tasks, check_names, rebuild, refuse_ahead
+from streaming.rebuild import check_names, refuse_ahead
+from streaming.remaking import ADDED_MARK, is_made, read_mark
 from zklake.errors import LakeError
-from zklake.events.envelope import TXNLOG_ID, Event
+from zklake.events.envelope import RECORDED_ORIGINS, TXNLOG_ID, Event
 from zklake.events.topics import name_topics
 
-# Up to which zxid the events are there, and up to which one the tables were made with them.
-_ADDED_MARK = "zklake.backfill"
-_FOLDED_MARK = "zklake.backfill.folded"
 # Such events stand nowhere in Kafka.
 _NO_OFFSET, _NO_TOPIC = -1, ""
 _LIVE = f"FROM znode_events WHERE log_id <> '{TXNLOG_ID}'"
-_CHANGES = "AND origin = 'watch' AND op IN ('create', 'set', 'delete')"
+_CHANGES = f"AND origin IN {RECORDED_ORIGINS} AND op IN ('create', 'set', 'delete')"
 
 
 class LiveStart(NamedTuple):
@@ -68,7 +65,7 @@ class Backfill:
     def read_past(self) -> Past:
         """How far it has come; LakeError where the past cannot be joined to what there is."""
         lake = self._lake
-        added, folded = self._read_mark(_ADDED_MARK), self._read_mark(_FOLDED_MARK)
+        added = read_mark(lake, ADDED_MARK)
         last = self._query(
             "max(seq) AS seq, max(observed_at_ms) AS at_ms, "
             "min(zxid) FILTER (WHERE op = 'gap') AS zxid, "
@@ -86,7 +83,7 @@ class Backfill:
             seq,
             last["at_ms"] or 0,
             last["known_seq"] is not None and last["known_seq"] > (last["hidden_seq"] or 0),
-            added == folded,
+            is_made(lake),
             self._find_live(),
         )
         self._refuse_trimmed(past)
@@ -96,18 +93,8 @@ class Backfill:
         """Add events; with the last of them everything up to that transaction is in the lake."""
         entries = [Entry(event, _NO_OFFSET) for event in events]
         files = self._lake.write_events(entries, _NO_TOPIC)
-        mark = None if zxid is None else Mark(_ADDED_MARK, zxid)
+        mark = None if zxid is None else Mark(ADDED_MARK, zxid)
         self._lake.find_writer(ZNODE_EVENTS).append_files(files, mark)
-
-    def fold(self, say: Callable[[str], None], rules: Rules, tasks: Tasks | None) -> dict[str, int]:
-        """Make the tables anew, with the past; the number of rows by table."""
-        counts = rebuild(self._lake, check_names(()), self._topic, say, rules=rules, tasks=tasks)
-        mark = Mark(_FOLDED_MARK, self._read_mark(_ADDED_MARK))
-        self._lake.find_writer(ZNODE_EVENTS).append_files([], mark)
-        return counts
-
-    def _read_mark(self, name: str) -> int:
-        return reading.read_marker(self._lake.path, self._lake.cluster, ZNODE_EVENTS.name, name)
 
     def _query(self, what: str) -> list[dict[str, Any]]:
         table = reading.open_table(self._lake.path, self._lake.cluster, ZNODE_EVENTS.name)

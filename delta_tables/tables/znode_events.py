@@ -34,9 +34,14 @@ EVENT_COLUMNS = (
     Column("data_b64", "STRING", "the value in base64, when it is not"),
     Column("data_zlib_b64", "STRING", "the value in zlib and base64, when it is large"),
     Column("data_hash", "STRING", "keyed hash of the value"),
-    Column("fidelity", "STRING", "exact, or why the value is missing"),
+    Column("fidelity", "STRING", "exact, or why the value is missing (superseded may be healed)"),
     Column("stat", STAT, "ZooKeeper's stat, as far as known"),
-    Column("origin", "STRING", "how the watcher came to know"),
+    Column(
+        "origin",
+        "STRING",
+        "how the watcher came to know; txnlog: read from ZooKeeper's files, with another log_id "
+        "than txnlog the value alone (healed)",
+    ),
     Column("missed", "INT", "data versions of the znode before this one that nobody saw"),
     Column("gap", GAP, "what is known of a time in which the watcher could not see"),
     Column("frame", FRAME, "a complete look at the tree: where it begins and ends"),
@@ -55,7 +60,7 @@ EVENT_COLUMNS = (
         write_type(GroupState),
         "members and assignment of a Kafka-stored group",
     ),
-    Column("session", "BIGINT", "session that made the change (origin txnlog)"),
+    Column("session", "BIGINT", "session that made the change: of the past, and of healed events"),
 )
 
 ZNODE_EVENTS = Table(

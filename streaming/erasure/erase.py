@@ -14,7 +14,7 @@ import pyarrow.fs
 
 from delta_tables import reading
 from delta_tables.catalog import TABLE_BY_NAME
-from streaming.erasure.files import find_files, open_directory
+from streaming.erasure.files import find_files
 from streaming.erasure.kafka_log import FoundRecords, KafkaLog
 from streaming.erasure.secret_values import SecretValues
 from streaming.erasure.tables import count_rows, forget_past, mask_table
@@ -22,6 +22,7 @@ from streaming.fold.rules import Rules
 from streaming.lake.lake import Lake
 from streaming.lake.lease import hold_lease
 from streaming.lake.progress import LakeProgress, read_progress
+from streaming.lake.rewriting import open_directory
 from streaming.rebuild import check_names, rebuild, refuse_ahead
 from zklake.errors import LakeError, LogError
 from zklake.events.topics import name_topics

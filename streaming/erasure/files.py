@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from streaming.erasure.rows import find_rows
 from streaming.erasure.secret_values import SecretValues
+from streaming.lake.rewriting import open_directory
 
 
 class FoundFile(NamedTuple):
@@ -35,14 +36,6 @@ def find_files(directory: str, secrets: SecretValues) -> Iterator[FoundFile]:
             continue  # gone meanwhile: a stream may run beside a dry run
         if count:
             yield FoundFile(info.path.removeprefix(root).lstrip("/"), count)
-
-
-def open_directory(directory: str) -> tuple[pyarrow.fs.FileSystem, str]:
-    """The file system that a directory is on, and its path there."""
-    if "://" in directory:
-        found: tuple[pyarrow.fs.FileSystem, str] = pyarrow.fs.FileSystem.from_uri(directory)
-        return found
-    return pyarrow.fs.LocalFileSystem(), directory
 
 
 def _count(files: pyarrow.fs.FileSystem, path: str, secrets: SecretValues) -> int:

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from delta_tables.tables.znode_events import ZNODE_EVENTS
 from streaming.erasure.secret_values import SecretValues
+from streaming.lake.rewriting import put_rows
 
 # Of znode_events: data that may be packed, or JSON that spells its letters otherwise.
 _PACKED = ("data_b64", "data_zlib_b64")
@@ -36,10 +37,7 @@ def mask_rows(rows: pa.Table, table: str, secrets: SecretValues) -> tuple[pa.Tab
     mask = secrets.mask_event if table == ZNODE_EVENTS.name else secrets.mask_names
     held = [mask(row) for row in rows.take(pa.array(places, pa.int64())).to_pylist()]
     masked = pa.Table.from_pylist(held, schema=rows.schema)
-    order = [*range(rows.num_rows)]
-    for number, place in enumerate(places):
-        order[place] = rows.num_rows + number
-    return pa.concat_tables([rows, masked]).take(pa.array(order, pa.int64())), len(places)
+    return put_rows(rows, places, masked), len(places)
 
 
 def _find_texts(column: pa.ChunkedArray, secrets: SecretValues, name: str) -> set[int]:

@@ -67,7 +67,7 @@ class Stretch(NamedTuple):
 def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.Table:
     """Rows of znode_events."""
     try:
-        rows = _make_columns([entry.event for entry in entries])
+        rows = make_event_columns([entry.event for entry in entries])
     except MISFITS:
         _blame(entries)
         raise
@@ -84,8 +84,8 @@ def make_event_rows(entries: Sequence[Entry], topic: str, now: datetime) -> pa.T
     return pa.table({**rows, **beside}, schema=schema)
 
 
-def _make_columns(events: Sequence[Event]) -> dict[str, pa.Array]:
-    """The events' own fields, under their names."""
+def make_event_columns(events: Sequence[Event]) -> dict[str, pa.Array]:
+    """The events' own fields, under their names, as Arrow has them."""
     values = [*zip(*map(msgspec.structs.astuple, events), strict=True)] or [()] * len(_NAMES)
     fields = dict(zip(Event.__struct_fields__, values, strict=True))
     nested = _read_nested(events, fields)
@@ -150,7 +150,7 @@ def _blame(entries: Sequence[Entry]) -> None:
     """Find the event that cannot be a row."""
     for entry in entries:
         try:
-            _make_columns([entry.event])
+            make_event_columns([entry.event])
         except MISFITS as error:
             raise Unfoldable(entry.event.seq, f"znode_events: {error}") from error
 

@@ -5,7 +5,7 @@ What both saw is equal. What differs is named here, each with its reason; all el
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -73,7 +73,23 @@ class Pair:
         `coalescing`: of a delete and a create, or of a create and a write, between two looks it saw
         one; how the first ended and when the second began is in the files alone.
         """
-        found, hidden = list[Difference](), _COALESCED if coalescing else frozenset[str]()
+        found = list[Difference]()
+        for alone, live in self._list_alone(_COUNTS | (_COALESCED if coalescing else set())):
+            found += [
+                one
+                for one in _explain_unread(alone)
+                if one.side == "live" or not is_counted(one.row, live)
+            ]
+        return found
+
+    def list_healed_differences(self) -> list[Difference]:
+        """Rows that one side has alone: where no value is missing, all are the same, and none is
+        counted as unseen.
+        """
+        return [one for alone, _ in self._list_alone(set()) for one in alone]
+
+    def _list_alone(self, hidden: Set[str]) -> Iterator[tuple[list[Difference], list[Row]]]:
+        """By table: rows that one side has alone, and those of the live side."""
         for table in TABLES:
             if not table.is_interval or table.name in (*SAMPLED, *TIMED, *OWN):
                 continue
@@ -83,12 +99,7 @@ class Pair:
                 for side, rows, others in (("live", live, past), ("past", past, live))
                 for row in _list_alone(table.name, rows, others, hidden)
             ]
-            found += [
-                one
-                for one in _explain_unread(table.key, alone)
-                if one.side == "live" or not is_counted(one.row, live)
-            ]
-        return found
+            yield alone, live
 
     def list_late_ends(self) -> list[tuple[str, Row, Row]]:
         """Rows whose end the file has later than the watcher saw it, or in another transaction."""
@@ -118,31 +129,34 @@ def is_counted(state: Row, watched: Sequence[Row]) -> bool:
     return version is not None and any(
         row["czxid"] == life
         and row["znode_version"] is not None
-        and row["znode_version"] - (row["unseen_versions"] or 0) <= version < row["znode_version"]
+        and row["znode_version"] - (row.get("unseen_versions") or 0)
+        <= version
+        < row["znode_version"]
         for row in watched
     )
 
 
-def _list_alone(name: str, rows: list[Row], others: list[Row], hidden: frozenset[str]) -> list[Row]:
-    left_out = _PLACES | _COUNTS | _ENDS | hidden | _BY_TABLE.get(name, set())
+def _list_alone(name: str, rows: list[Row], others: list[Row], hidden: Set[str]) -> list[Row]:
+    left_out = _PLACES | _ENDS | hidden | _BY_TABLE.get(name, set())
     names = [column for column in TABLE_BY_NAME[name].names if column not in left_out]
     known = {repr([row[name] for name in names]) for row in others}
     return [row for row in rows if repr([row[name] for name in names]) not in known]
 
 
-def _explain_unread(key: Sequence[str], alone: list[Difference]) -> list[Difference]:
+def _explain_unread(alone: list[Difference]) -> list[Difference]:
     """Without a state that the watcher saw come and go unread, and the same one in the files.
 
     Before 3.9 it does not know its czxid either.
     """
     left = list(alone)
     for unread in [one for one in alone if one.side == "live" and one.row["fidelity"] == _UNREAD]:
-        same = [one for one in left if one.side == "past" and _find(one, key) == _find(unread, key)]
+        same = [one for one in left if one.side == "past" and _name(one) == _name(unread)]
         if same:
             left.remove(unread)
             left.remove(same[0])
     return left
 
 
-def _find(one: Difference, key: Sequence[str]) -> list[Any]:
-    return [one.row[name] for name in key]
+def _name(one: Difference) -> list[Any]:
+    """What a row is about; which settings an unread value has, nobody knows."""
+    return [one.row[name] for name in TABLE_BY_NAME[one.table].key if name != "config_key"]

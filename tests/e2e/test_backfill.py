@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import msgspec
 import pytest
 from kazoo.client import KazooClient
 
+from auditor.lake import Lake as AuditedLake
+from auditor.log import Head, Record
+from auditor.records import RecordAudit
 from bench.records import make_records
-from delta_tables.reading import read_rows
+from delta_tables.catalog import TABLES
+from delta_tables.reading import open_tables, read_rows
 from lab.cluster import Cluster
 from lab.stories import BROKER_SETTINGS, find_story, run_story
 from lab.zookeeper import ZooKeeperServer
 from streaming.batch import Fold
+from streaming.erasure.files import find_files
+from streaming.erasure.secret_values import SecretValues
 from streaming.lake.lake import Lake
 from streaming.lake.progress import read_progress
 from streaming.log.identity import accept_log
@@ -27,12 +34,15 @@ from tests.reference.load import run_load
 from tests.watcher.watching import LogTail, WatcherProcess, catch_up
 from watcher.txnlog.opening import HistoryRequest
 from zklake.cli.backfill_work import Summary, backfill_lake
-from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, encode
+from zklake.cli.heal_work import HealSummary, heal_lake
+from zklake.events.envelope import SEQ_PER_SECOND, TXNLOG_ID, Event, Stat, encode
 from zklake.events.topics import name_topics
 from zklake.settings.load import load_settings
 
 pytestmark = pytest.mark.timeout(900)
 
+USER, BRIEF = "/config/users/ann", "/config/topics/brief"
+SECRETS = (b"Zmlyc3Q=", b"c2Vjb25k")
 STORIES = ("consumer-crash", "config-changes")
 
 
@@ -68,21 +78,28 @@ def watch(zookeeper: str, kafka: Cluster, directory: Path, name: str) -> Iterato
         yield log
         catch_up(watcher, tail)
         watcher.process.pause()
-        overwrite_topic(zookeeper)
+        hurry(zookeeper)
         watcher.process.resume()
         catch_up(watcher, tail)
         watcher.process.stop(30.0)
         log += [msgspec.convert(event, Event) for event in tail.read_all()]
 
 
-def overwrite_topic(zookeeper: str) -> None:
-    """Write a topic's znode twice: the same bytes, two states."""
+def hurry(zookeeper: str) -> None:
+    """Overwrite values before they can be read: the same bytes, two states; a secret; a life."""
     client = KazooClient(zookeeper)
     client.start()
     path = f"/brokers/topics/{min(client.get_children('/brokers/topics'))}"
     value, _ = client.get(path)
     for _ in range(2):
         client.set(path, value)
+    for directory in (USER, BRIEF):
+        client.ensure_path(directory.rpartition("/")[0])
+    for secret in SECRETS:
+        text = b'{"version":1,"config":{"SCRAM-SHA-256":"stored_key=%s"}}' % secret
+        client.create(USER, text) if secret is SECRETS[0] else client.set(USER, text)
+    client.create(BRIEF, b'{"version":1,"config":{"retention.ms":"1000"}}')
+    client.delete(BRIEF)
     client.stop()
     client.close()
 
@@ -196,6 +213,137 @@ def test_a_stream_goes_on_behind_the_past_and_what_lies_between_is_filled(
     assert read_rows(str(tmp_path), cluster, gaps) == [{"is_open": False}]
     assert backfill(recording, tmp_path).is_met
     check_states(recording, str(tmp_path), str(past))
+
+
+def heal(recording: Recording, lake: Path) -> HealSummary:
+    flags = {"lake.path": str(lake), "cluster": recording.cluster}
+    settings = load_settings(None, flags)
+    return heal_lake(settings, HistoryRequest([recording.files], chroot=recording.chroot))
+
+
+def test_a_healed_lake_says_what_the_files_say(
+    recording: Recording, past: Path, tmp_path: Path
+) -> None:
+    """Every value that was overwritten unread is there; nothing is left to be explained."""
+    lake, cluster = tmp_path / "lake", recording.cluster
+    # A lake of its own: that of the recording has been given the past.
+    fold(recording.log, cluster, lake)
+    unread = {event.seq: event for event in recording.log if event.fidelity == "superseded"}
+    summary = heal(recording, lake)
+    print(summary.list_figures())
+    assert (summary.superseded, summary.findings) == (len(unread), [])
+    unread_paths = {event.path for event in unread.values()}
+    sql = "SELECT path FROM znode_events WHERE fidelity = 'superseded'"
+    left = [row["path"] for row in read_rows(str(lake), cluster, sql)]
+    assert len(unread) - summary.healed.total() == len(left)
+    if recording.chroot:
+        # One-shot watches: what they did not see bears no name.
+        assert unread_paths == set()
+    else:
+        assert sorted(left) == list_nameless(recording.log)
+        assert (BRIEF in left) is (recording.cluster != "past-393")
+        assert {USER, BRIEF} < unread_paths
+        # The user's credentials are as secret as before.
+        assert summary.withheld == 1
+        assert summary.healed["topic"] >= 1
+    if not left and unread:
+        pair = Pair(str(lake), str(past), cluster, recording.find_span())
+        assert all(len(pair.read(name)[0]) for name in ("topics", "config_history"))
+        assert pair.list_healed_differences() == []
+    assert list(find_files(str(lake), SecretValues(map(bytes.decode, SECRETS)))) == []
+    versions = {name: table.version() for name, table in open_tables(str(lake), cluster).items()}
+    assert heal(recording, lake).healed.total() == 0
+    assert {n: t.version() for n, t in open_tables(str(lake), cluster).items()} == versions
+    check_against_log(recording, lake)
+    # It takes the past as if it had always been so.
+    assert backfill(recording, lake).is_met
+    check_states(recording, str(lake), str(past))
+
+
+def test_half_of_the_values_lost_and_healed_are_the_same_tables(
+    recording: Recording, tmp_path: Path
+) -> None:
+    """Of every kind that the stories write: brokers, members, owners, offsets, configs."""
+    if recording.chroot:
+        pytest.skip("one-shot watches publish no event without a value")
+    lost = [*lose_half(recording.log, Random(7))]
+    count = sum(event.fidelity == "superseded" for event in lost)
+    fold(lost, recording.cluster, tmp_path / "ill")
+    fold(recording.log, recording.cluster, tmp_path / "well")
+    assert read_states(tmp_path / "ill", recording.cluster) != read_states(
+        tmp_path / "well", recording.cluster
+    )
+    heal(recording, tmp_path / "well")
+    summary = heal(recording, tmp_path / "ill")
+    print(summary.list_figures())
+    kinds = {"owner", "offset", "consumer", "partition_state", "topic_config"}
+    assert kinds <= summary.healed.keys()
+    assert count - summary.healed.total() == len(list_nameless(recording.log))
+    ill, well = (read_states(tmp_path / name, recording.cluster) for name in ("ill", "well"))
+    assert [name for name, rows in well.items() if rows != ill[name]] == []
+
+
+def lose_half(log: Sequence[Event], dice: Random) -> Iterator[Event]:
+    """The log of a watcher that came too late for half of what was written over or deleted, and for
+    the first of each kind.
+    """
+    last = {event.path: event.seq for event in log}
+    # Lives of which nothing was read so far: who owns them is not known.
+    unread, kinds = set[int](), set[str | None]()
+    for event in log:
+        stat = event.stat
+        is_change = event.op in ("create", "set") and event.origin == "watch"
+        if not is_change or stat is None or stat.czxid is None or event.fidelity == "superseded":
+            yield event
+        elif event.seq == last[event.path] or (event.kind in kinds and dice.random() < 0.5):
+            unread.discard(stat.czxid)
+            yield event
+        else:
+            kinds.add(event.kind)
+            if event.op == "create":
+                unread.add(stat.czxid)
+            owner = 0 if stat.czxid in unread else stat.ephemeral_owner
+            known = Stat(
+                czxid=stat.czxid, mzxid=stat.mzxid, version=stat.version, ephemeral_owner=owner
+            )
+            yield msgspec.structs.replace(
+                event, data=None, data_hash=None, fidelity="superseded", stat=known
+            )
+
+
+def read_states(lake: Path, cluster: str) -> dict[str, list[str]]:
+    """The rows of all tables of states, in some order."""
+    return {
+        table.name: sorted(map(repr, read_rows(str(lake), cluster, f"SELECT * FROM {table.name}")))
+        for table in TABLES
+        if table.is_interval
+    }
+
+
+def list_nameless(log: Sequence[Event]) -> list[str]:
+    """Paths of lives that were over before a read: before 3.9 no transaction is told either."""
+    return sorted(
+        event.path or ""
+        for event in log
+        if event.fidelity == "superseded"
+        and (event.zxid, event.stat and event.stat.czxid) == (None, None)
+    )
+
+
+def check_against_log(recording: Recording, lake: Path) -> None:
+    """The auditor's view: each record has its row, and no row stands alone."""
+    held = AuditedLake(str(lake), recording.cluster)
+    log_id, last = recording.log[0].log_id, len(recording.log)
+    audit = RecordAudit(held.list_records(log_id, 0, last), held.list_quarantined(0, last))
+    findings = [
+        finding
+        for offset, event in enumerate(recording.log)
+        for finding in audit.judge(
+            Record(offset, Head(event.seq, event.op, event.log_id, event.observed_at_ms))
+        )
+    ]
+    assert findings + list(audit.finish()) == []
+    assert audit.records == last
 
 
 def check_states(recording: Recording, joined: str, past: str) -> None:

@@ -20,6 +20,7 @@ from streaming.lake.progress import read_progress
 from streaming.lake.writer import Mark
 from streaming.log.identity import accept_log
 from streaming.maintenance.retention import SAMPLES_MARK
+from streaming.remaking import remake_tables
 from tests.reference.fold.tables import fold_events
 from tests.streaming.fold.test_law import NAMES, explain, sort_rows
 from tests.streaming.past_files import (
@@ -66,7 +67,7 @@ def fill(lake: Path, files: Path, *, most: int | None = None, last: int | None =
             raise Crash
         backfill.append(batch.events, batch.zxid)
     if teller.history.counts.transactions or not past.is_folded:
-        backfill.fold(lambda _: None, Rules(), None)
+        remake_tables(Lake(str(lake), CLUSTER), lambda _: None, Rules(), None)
     return teller.history.counts.transactions
 
 

@@ -15,6 +15,7 @@ from streaming.fold.rules import Rules
 from streaming.lake.events import read_all
 from streaming.lake.lake import Lake
 from streaming.query import Stream
+from streaming.remaking import remake_tables
 from tests.streaming.story import Story
 from tests.streaming.topic import Topic
 from zklake.errors import LakeError, LogError, OtherLog
@@ -105,7 +106,7 @@ def test_any_log_follows_a_past_that_was_read_from_files(
     past = Story("c", TXNLOG_ID).begin_frame("f").read(1, czxid=10).end_frame("f", "none")
     backfill = Backfill(lake)
     backfill.append([structs.replace(e, origin="txnlog") for e in past.events], zxid=20)
-    backfill.fold(lambda _: None, Rules(), None)
+    remake_tables(lake, lambda _: None, Rules(), None)
     topic = Topic(cluster.bootstrap)
     story = Story("c", "log-1").begin_frame("g").read(1, czxid=10).end_frame("g", "none")
     topic.write([structs.replace(event, seq=event.seq + 5000) for event in story.events])

@@ -20,6 +20,10 @@ class FileFinding(NamedTuple):
     # Whether history may be missing because of it.
     is_loss: bool = False
 
+    def list_figures(self) -> dict[str, object]:
+        """As JSON has it."""
+        return {"place": self.place, "says": self.says, "loss": self.is_loss}
+
     def __str__(self) -> str:
         return f"{self.place}: {self.says}"
 

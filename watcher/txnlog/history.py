@@ -85,6 +85,11 @@ class History:
         """How much of it is done."""
         return self._walk.size_read
 
+    @property
+    def reached_ms(self) -> int | None:
+        """The time that it has come to."""
+        return self.counts.last_ms
+
     def read(self) -> Iterator[HistoryBatch]:
         """The events, batch by batch; the last one says where they end."""
         after, last = self._bounds.after_zxid, self._bounds.last_zxid
@@ -130,13 +135,8 @@ class History:
             self._emit(Event(*self._head("in_sync", self._numbering.at_ms), path="/", frame=frame))
 
     def _write_hole(self, hole: Hole) -> None:
-        zxid = hole.next.zxid
-        says = (
-            f"no transaction between 0x{hole.after_zxid:x} and 0x{zxid:x}: files are missing or "
-            "damaged. Another server of the ensemble may have them (give --txnlog twice)"
-        )
-        self._report(FileFinding("the logs", says, is_loss=True))
-        self._declare("txnlog_hole", hole.next.time_ms, zxid, hole.after_zxid)
+        self._report(describe_hole(hole))
+        self._declare("txnlog_hole", hole.next.time_ms, hole.next.zxid, hole.after_zxid)
 
     def _declare(
         self, reason: GapReason, time_ms: int, zxid: int, after_zxid: int | None = None
@@ -180,7 +180,7 @@ class History:
     def _write_step(self, step: TransactionStep) -> None:
         (zxid, session, time_ms, _), counts = step.transaction, self.counts
         for change in step.changes:
-            stat, data = _publish(change), change.data
+            stat, data = publish_change(change), change.data
             self._write(
                 change.op, change.path, time_ms, zxid, stat=stat, data=data, session=session
             )
@@ -238,7 +238,16 @@ class History:
         return HistoryBatch(events, zxid)
 
 
-def _publish(change: ZnodeChange) -> Stat | None:
+def describe_hole(hole: Hole) -> FileFinding:
+    """What it means, and what to do."""
+    says = (
+        f"no transaction between 0x{hole.after_zxid:x} and 0x{hole.next.zxid:x}: files are missing "
+        "or damaged. Another server of the ensemble may have them (give --txnlog twice)"
+    )
+    return FileFinding("the logs", says, is_loss=True)
+
+
+def publish_change(change: ZnodeChange) -> Stat | None:
     """The stat as the watcher publishes it: whole, or what identifies a deleted znode."""
     stat = change.stat
     if stat is None:

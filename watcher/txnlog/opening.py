@@ -10,10 +10,12 @@ from typing import NamedTuple
 from watcher.assembly import build_sealing
 from watcher.txnlog.files import Files, find_files
 from watcher.txnlog.finding import FileFinding, Report, TxnLogError
+from watcher.txnlog.healing import Healer, find_least_zxid
 from watcher.txnlog.history import History
 from watcher.txnlog.numbering import Bounds
 from watcher.txnlog.sequence import is_first
 from watcher.txnlog.walk import TransactionStep, Walk, find_since
+from zklake.events.envelope import Event
 from zklake.settings.models import Settings
 
 
@@ -53,6 +55,18 @@ def open_history(
         bounds = bounds._replace(last_zxid=last)
     walk = Walk(files, wanted.chroot, report, start)
     return History(settings.cluster, walk, build_sealing(settings), bounds, report)
+
+
+def open_healer(
+    settings: Settings, wanted: HistoryRequest, unread: Sequence[Event], report: Report
+) -> Healer:
+    """Find the files in which the values of these events may be; TxnLogError if there are none."""
+    files = find_files(wanted.logs, wanted.snapshots)
+    least = min(map(find_least_zxid, unread), default=0)
+    start = _find_start(files, None, least - 1, report)
+    return Healer(
+        Walk(files, wanted.chroot, report, start), build_sealing(settings), unread, report
+    )
 
 
 def _find_start(files: Files, since_ms: int | None, after_zxid: int | None, report: Report) -> int:

@@ -55,6 +55,10 @@ Chroot = Annotated[
         show_default=False,
     ),
 ]
+Heal = Annotated[
+    bool,
+    typer.Option("--heal", help="Fill in values that the watcher missed, instead of the past."),
+]
 
 
 def backfill(
@@ -64,6 +68,7 @@ def backfill(
     since: Since = None,
     until: Until = None,
     chroot: Chroot = None,
+    heal: Heal = False,
     lake: Lake = None,
     cluster: Cluster = None,
     config: Config = None,
@@ -72,6 +77,8 @@ def backfill(
     """Read ZooKeeper's transaction logs and snapshots into the lake; stop the stream first."""
     from watcher.txnlog.opening import HistoryRequest
     from zklake.cli.backfill_work import backfill_lake
+    from zklake.cli.heal_work import heal_lake
+    from zklake.errors import SettingsError
     from zklake.logs import configure_logging
     from zklake.settings.load import load_settings
 
@@ -79,7 +86,11 @@ def backfill(
     configure_logging()
     inner = _find_chroot(settings) if chroot is None else chroot.rstrip("/")
     wanted = HistoryRequest(txnlog, snapshots or (), inner, _read_time(since))
-    summary = backfill_lake(settings, wanted, _read_time(until))
+    if heal and (since, until) != (None, None):
+        raise SettingsError("--heal takes neither --since nor --until: it heals what it can find")
+    summary = (
+        heal_lake(settings, wanted) if heal else backfill_lake(settings, wanted, _read_time(until))
+    )
     print(json.dumps(summary.list_figures()) if as_json else summary.format())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from delta_tables.asking.lakes import is_remote
 from streaming.backfill import Backfill, Past
@@ -16,6 +16,7 @@ from streaming.fold.rules import read_rules
 from streaming.lake.lake import Lake
 from streaming.lake.lease import hold_lease
 from streaming.rebuild import Tasks
+from streaming.remaking import remake_tables
 from watcher.txnlog.finding import FileFinding, Report
 from watcher.txnlog.history import History
 from watcher.txnlog.numbering import Bounds
@@ -51,12 +52,10 @@ class Summary:
             "events": self.events,
             "first_zxid": self.first_zxid,
             "last_zxid": self.last_zxid,
-            "first_at": _write_time(self.first_ms),
-            "last_at": _write_time(self.last_ms),
+            "first_at": write_time(self.first_ms),
+            "last_at": write_time(self.last_ms),
             "meets_live_log": self.is_met,
-            "findings": [
-                {"place": one.place, "says": one.says, "loss": one.is_loss} for one in self.findings
-            ],
+            "findings": [one.list_figures() for one in self.findings],
             "rows": self.rows,
         }
 
@@ -65,7 +64,7 @@ class Summary:
         if not self.transactions:
             return f"nothing new for {self.place}"
         events = format_count(sum(self.events.values()), "event")
-        span = f"{_write_time(self.first_ms)} to {_write_time(self.last_ms)}"
+        span = f"{write_time(self.first_ms)} to {write_time(self.last_ms)}"
         end = "; the live log goes on from there" if self.is_met else ""
         made = format_count(sum(self.rows.values()), "row")
         return (
@@ -81,18 +80,18 @@ def backfill_lake(settings: Settings, wanted: HistoryRequest, until_ms: int | No
 
     def report(finding: FileFinding) -> None:
         summary.findings.append(finding)
-        _say(str(finding))
+        say(str(finding))
 
     with hold_lease(lake.path, lake.cluster):
         backfill = Backfill(lake)
         past = backfill.read_past()
         history = _open(settings, wanted, past, until_ms, report)
-        with _show_progress(history) as show:
+        with show_reading(history) as show:
             for batch in history.read():
                 backfill.append(batch.events, batch.zxid)
                 show()
         if history.counts.transactions or not past.is_folded:
-            summary.rows = _fold(settings, lake, backfill)
+            summary.rows = make_tables(settings, lake)
     counts = history.counts
     summary.transactions, summary.events = counts.transactions, dict(counts.events)
     summary.first_zxid, summary.last_zxid = counts.first_zxid, counts.last_zxid
@@ -116,16 +115,33 @@ def _open(
     return open_history(settings, wanted, bounds, meeting, report)
 
 
-def _fold(settings: Settings, lake: Lake, backfill: Backfill) -> dict[str, int]:
+def make_tables(settings: Settings, lake: Lake) -> dict[str, int]:
+    """Make all tables of a lake anew; the number of rows by table."""
     options = settings.stream
     with closing(EventTasks(lake, options)) as run:
         large = WORTH_A_START * options.task_records
         tasks = None if is_remote(lake.path) else Tasks(run, large)
-        return backfill.fold(_say, read_rules(settings), tasks)
+        return remake_tables(lake, say, read_rules(settings), tasks)
+
+
+class Reading(Protocol):
+    """Somebody who goes through files."""
+
+    @property
+    def size(self) -> int:
+        """How much there is to read."""
+
+    @property
+    def size_read(self) -> int:
+        """How much of it is done."""
+
+    @property
+    def reached_ms(self) -> int | None:
+        """The time that it has come to."""
 
 
 @contextmanager
-def _show_progress(history: History) -> Iterator[Callable[[], None]]:
+def show_reading(reader: Reading) -> Iterator[Callable[[], None]]:
     """A bar in a terminal, on stderr; elsewhere only findings and the tables are said."""
     if not sys.stderr.isatty():
         yield lambda: None
@@ -134,22 +150,24 @@ def _show_progress(history: History) -> Iterator[Callable[[], None]]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=history.size)
+        task = bar.add_task("reading", total=reader.size)
 
         def show() -> None:
-            reached = _write_time(history.counts.last_ms) or ""
-            bar.update(task, completed=history.size_read, description=f"reading {reached}")
+            reached = write_time(reader.reached_ms) or ""
+            bar.update(task, completed=reader.size_read, description=f"reading {reached}")
 
         yield show
 
 
-def _write_time(at_ms: int | None) -> str | None:
+def write_time(at_ms: int | None) -> str | None:
+    """A time as JSON has it."""
     if at_ms is None:
         return None
     at = datetime.fromtimestamp(at_ms / 1000, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Tell people, beside the result."""
     # Names of files are other people's bytes.
     print(escape(text), file=sys.stderr, flush=True)

@@ -46,7 +46,7 @@ Op = Literal[
 
 Fidelity = Literal[
     "exact",  # the data is the data of this very version
-    "superseded",  # a later write won before we could read this value
+    "superseded",  # a later write won before we could read this value; it may be healed afterwards
     "redacted",  # the data is withheld by policy; version, length and keyed hash stay
     "unreadable",  # ZooKeeper's ACL withholds it
     "oversize",  # data or path is larger than a record may be; length and keyed hash stay
@@ -57,7 +57,7 @@ Origin = Literal[
     "scan",  # seen in a scan with no earlier knowledge
     "resync",  # inferred by comparing a scan with what was known
     "audit",  # a slow re-read of the tree found it
-    "txnlog",  # read from ZooKeeper's transaction log
+    "txnlog",  # from ZooKeeper's transaction log; with a log's own log_id its value alone (healed)
 ]
 # Those of changes recorded as they happened; by the others a change is inferred, or only seen.
 RECORDED_ORIGINS = ("watch", "txnlog")
@@ -179,7 +179,8 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     group_commit: GroupCommits | None = None
     # With group_state: the group.
     group_state: GroupState | None = None
-    # Of which session the change was, where it is known: only ZooKeeper's own files have it.
+    # Of which session the change was, where it is known: only ZooKeeper's own files have it, of the
+    # past and of what was healed.
     session: Int64 | None = None
 
 
