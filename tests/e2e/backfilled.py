@@ -153,8 +153,32 @@ def _explain_unread(alone: list[Difference]) -> list[Difference]:
         same = [one for one in left if one.side == "past" and _name(one) == _name(unread)]
         if same:
             left.remove(unread)
-            left.remove(same[0])
+            if unread.table == "config_history" and unread.row["znode_version"] is not None:
+                left = _explain_settings(left, unread)
+            else:
+                left.remove(same[0])
     return left
+
+
+def _explain_settings(left: list[Difference], unread: Difference) -> list[Difference]:
+    """One unread value held several settings: the files have each from that version on, and the
+    watcher from the next one that it could read, if it still had the same value.
+    """
+    states = {
+        (state.row["config_key"], state.row["value"])
+        for state in left
+        if state.side == "past"
+        and _name(state) == _name(unread)
+        and state.row["znode_version"] == unread.row["znode_version"]
+    }
+
+    def is_of_it(one: Difference) -> bool:
+        version = one.row["znode_version"]
+        follows = version == unread.row["znode_version"] + (one.side == "live")
+        is_known = (one.row["config_key"], one.row["value"]) in states
+        return _name(one) == _name(unread) and follows and is_known
+
+    return [one for one in left if not is_of_it(one)]
 
 
 def _name(one: Difference) -> list[Any]:

@@ -153,6 +153,7 @@ def test_its_process_gets_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names - {"LD_LIBRARY_PATH"} == {
         "PYTHONPATH",
         "RUST_BACKTRACE",
+        "_RJEM_MALLOC_CONF",
         "MALLOC_ARENA_MAX",
         "ARROW_DEFAULT_MEMORY_POOL",
     }
