@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from zklake.phrases import format_count, format_end, format_trigger, format_word
+from zklake.phrases import format_count, format_end, format_trigger, format_word, inflect
 from zklake.times import write_duration
 
 Evidence = Mapping[str, Any]
@@ -61,5 +61,4 @@ def _write_affected(count: int, some: list[str]) -> str:
 
 
 def _list_brokers(brokers: list[int]) -> str:
-    noun = "broker" if len(brokers) == 1 else "brokers"
-    return f"{noun} {', '.join(map(str, brokers))}"
+    return f"{inflect(len(brokers), 'broker')} {', '.join(map(str, brokers))}"

@@ -251,4 +251,5 @@ def test_a_proxy_opens_it_to_other_machines() -> None:
         "ZKLAKE_DASHBOARD__PROXY_USER_HEADER": "X-User",
         "ZKLAKE_DASHBOARD__PROXY_ADDRESSES": "10.0.0.1",
     }
-    load_settings(flags={"dashboard.http": "0.0.0.0:8080"}, environ=environ)
+    settings = load_settings(flags={"dashboard.http": "0.0.0.0:8080"}, environ=environ)
+    assert str(settings.dashboard.http) == "0.0.0.0:8080"
